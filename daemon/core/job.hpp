@@ -1,0 +1,195 @@
+// What a job is: the specification its owner gave, the state it is in, the attempt that runs it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/types.hpp"
+#include "core/value.hpp"
+
+namespace mljobd::core {
+
+// How its processes come into being: PID 1 forks them (batch), the client's blocked child (foreground),
+// or they ran already (adopted). The last two live in a scope, which has no exit status of its own.
+enum class JobKind { batch, foreground, adopted };
+
+// What the kernel's OOM killer does to the rest of the job: end it whole, or leave the survivors alone.
+enum class OomPolicy { kill, keep_running };
+
+// All limits are of the whole job (its slice), however many processes it has.
+// An empty optional means: not asked for; the class's default or systemd's applies.
+struct Limits {
+  std::optional<Bytes> memory{};       // what admission reserves, and the ceiling unless memory_max is given
+  std::optional<Bytes> memory_max{};   // ceiling; `unlimited` lifts it
+  std::optional<Bytes> memory_high{};  // above it the job is slowed down and reclaimed from
+  std::optional<Bytes> swap_max{};     // empty means 0: a limit is a limit
+  std::optional<std::uint64_t> tasks_max{};
+  std::optional<std::uint64_t> cpu_weight{};         // 1..10000
+  std::optional<std::uint64_t> io_weight{};          // 1..10000
+  std::optional<std::uint32_t> cpu_quota_percent{};  // 100 = one core
+  std::optional<std::string> cpu_list{};             // "0-3,8", logical CPUs
+  std::optional<std::int32_t> oom_score_adjust{};    // -1000..1000; never below the class's
+  OomPolicy oom_policy = OomPolicy::kill;
+  std::optional<Bytes> private_shm{};  // size of a /dev/shm of its own; batch only
+
+  bool operator==(const Limits&) const = default;
+};
+
+struct JobSpec {
+  JobKind kind = JobKind::batch;
+  std::string name{};
+  std::string class_name{};
+  std::vector<std::string> command{};
+  std::string workdir{};                   // absolute
+  std::vector<std::string> environment{};  // KEY=value
+  Limits limits{};
+  std::int32_t priority = 0;                   // higher first
+  std::optional<Microseconds> time_limit{};    // run time, frozen time not counted
+  std::optional<Microseconds> stop_timeout{};  // from SIGTERM to SIGKILL
+  bool hold = false;                           // enters the queue held
+  bool requeue = false;                        // may be started again after a reboot took it away
+  std::string output{};                        // absolute path, opened with the owner's rights; empty: our own log
+  std::string error{};                         // empty: same place as the output
+  std::string comment{};
+  StringMap labels{};
+
+  bool operator==(const JobSpec&) const = default;
+};
+
+enum class PendingReason { none, resources_memory, job_class, priority, held, draining };
+
+enum class StopReason { user, time_limit, requeue, main_process_exited };
+
+enum class JobResult { done, failed, signalled, cancelled, timeout, oom, preempted, dependency, start_failed, lost };
+
+enum class CauseKind {
+  none,  // it ended well
+  own_limit,
+  class_limit,
+  total_limit,
+  host_oom,
+  oomd,
+  pressure_policy,
+  time_limit,
+  user,
+  signal,
+  exit,
+  dependency,
+  shm_full,
+  start,
+  reboot,
+  unknown,
+};
+
+// Why a job ended as it did. `advice` is the sentence for people; the rest is the evidence behind it.
+struct Cause {
+  CauseKind what = CauseKind::none;
+  std::optional<Bytes> limit{};
+  std::optional<Bytes> peak{};
+  std::optional<Bytes> shmem{};
+  std::optional<NumberAndName> victim{};  // pid and command name of the killed process
+  std::string by{};                       // who or what acted: a user's name, "kernel", "mljobd"
+  std::string advice{};
+
+  bool operator==(const Cause&) const = default;
+};
+
+// The state is a sum: what belongs to a state exists only in it.
+struct Queued {
+  PendingReason reason = PendingReason::none;
+  std::string detail{};  // "needs 12G, 3G free, waits for 41"
+  bool operator==(const Queued&) const = default;
+};
+struct Held {
+  bool operator==(const Held&) const = default;
+};
+struct Starting {
+  bool operator==(const Starting&) const = default;
+};
+struct Running {
+  bool operator==(const Running&) const = default;
+};
+struct Frozen {
+  BootTime since{};
+  bool operator==(const Frozen&) const = default;
+};
+struct Stopping {
+  StopReason reason = StopReason::user;
+  UserId by = 0;  // meaningful for StopReason::user
+  bool operator==(const Stopping&) const = default;
+};
+struct Finished {
+  JobResult result = JobResult::lost;
+  Cause cause{};
+  bool operator==(const Finished&) const = default;
+};
+using JobState = std::variant<Queued, Held, Starting, Running, Frozen, Stopping, Finished>;
+
+// What the job's slice had used when it was last read; after the end, the final numbers.
+struct Usage {
+  Bytes memory_current = 0;
+  Bytes memory_peak = 0;
+  Bytes memory_anon = 0;
+  Bytes memory_file = 0;
+  Bytes memory_shmem = 0;
+  Bytes swap_current = 0;
+  Microseconds cpu_time{0};
+  Bytes io_read = 0;
+  Bytes io_written = 0;
+  std::uint64_t tasks = 0;
+
+  bool operator==(const Usage&) const = default;
+};
+
+// One run of the job. A requeued job gets a new one, with unit names of its own.
+struct Attempt {
+  std::uint32_t number = 0;  // 0 = never started
+  std::string boot_id{};     // the boot it was started in
+  std::optional<RealTime> started{};
+  std::optional<BootTime> started_boot{};
+  std::optional<RealTime> ended{};
+  Microseconds frozen_total{0};  // complete freezes only; the present one is in Frozen::since
+  std::int32_t exit_code = -1;   // -1 = none
+  std::uint32_t exit_signal = 0;
+  Usage usage{};
+
+  bool operator==(const Attempt&) const = default;
+};
+
+struct Job {
+  JobId id = 0;
+  UserId owner = 0;
+  std::string owner_name{};
+  JobSpec spec{};
+  JobState state{};
+  RealTime submitted{};
+  Attempt attempt{};
+
+  bool operator==(const Job&) const = default;
+};
+
+// The words of the D-Bus contract and the command line.
+[[nodiscard]] std::string_view to_word(JobKind kind);
+[[nodiscard]] std::string_view to_word(OomPolicy policy);       // "kill", "continue"
+[[nodiscard]] std::string_view to_word(const JobState& state);  // "queued" …
+[[nodiscard]] std::string_view to_word(JobResult result);       // "start-failed" …
+[[nodiscard]] std::string_view to_word(CauseKind cause);        // "own-limit" …; none is ""
+[[nodiscard]] std::string_view to_word(PendingReason reason);   // "Resources:memory", "Class" …; none is ""
+[[nodiscard]] std::string_view to_word(StopReason reason);
+// The inverse, for the store; empty when the word is not one of ours.
+[[nodiscard]] std::optional<JobKind> job_kind_from(std::string_view word);
+[[nodiscard]] std::optional<OomPolicy> oom_policy_from(std::string_view word);
+[[nodiscard]] std::optional<JobResult> job_result_from(std::string_view word);
+[[nodiscard]] std::optional<CauseKind> cause_kind_from(std::string_view word);
+[[nodiscard]] std::optional<PendingReason> pending_reason_from(std::string_view word);
+[[nodiscard]] std::optional<StopReason> stop_reason_from(std::string_view word);
+
+// Starting, Running, Frozen or Stopping: PID 1 may hold units of it.
+[[nodiscard]] bool has_units(const JobState& state);
+[[nodiscard]] bool is_finished(const JobState& state);
+
+}  // namespace mljobd::core
