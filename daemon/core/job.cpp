@@ -106,4 +106,8 @@ bool has_units(const JobState& state) {
 
 bool is_finished(const JobState& state) { return std::holds_alternative<Finished>(state); }
 
+Bytes memory_claim(const Limits& limits) { return limits.memory.value_or(0); }
+
+Bytes memory_ceiling(const Limits& limits) { return limits.memory_max.value_or(limits.memory.value_or(unlimited)); }
+
 }  // namespace mljobd::core

@@ -156,6 +156,10 @@ struct Attempt {
   std::int32_t exit_code = -1;   // -1 = none
   std::uint32_t exit_signal = 0;
   Usage usage{};
+  // How often the class's and the root slice's own limit had fired when the attempt began: what came on top since
+  // tells whose limit a process of the job was killed by.
+  std::uint64_t class_oom_before = 0;
+  std::uint64_t total_oom_before = 0;
 
   bool operator==(const Attempt&) const = default;
 };
@@ -191,5 +195,10 @@ struct Job {
 // Starting, Running, Frozen or Stopping: PID 1 may hold units of it.
 [[nodiscard]] bool has_units(const JobState& state);
 [[nodiscard]] bool is_finished(const JobState& state);
+
+// What admission reserves for the job; 0 where it claims nothing.
+[[nodiscard]] Bytes memory_claim(const Limits& limits);
+// What its slice's MemoryMax is: memory_max, else the claim, else `unlimited`.
+[[nodiscard]] Bytes memory_ceiling(const Limits& limits);
 
 }  // namespace mljobd::core

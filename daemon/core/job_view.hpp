@@ -1,0 +1,30 @@
+// Jobs as the dictionaries and words of the D-Bus contract (dbus/*.xml).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/job.hpp"
+#include "core/types.hpp"
+#include "core/value.hpp"
+
+namespace mljobd::core {
+
+// Only the keys that were asked for (or that a class's default filled in), and always oom_policy and priority.
+[[nodiscard]] ValueMap limits_view(const JobSpec& spec);
+// Only the keys that are known; empty for a job that ended well.
+[[nodiscard]] ValueMap cause_view(const Cause& cause);
+[[nodiscard]] ValueMap usage_view(const Usage& usage);
+// The whole specification, command and environment included: for the owner and root only. It is a valid Submit spec.
+[[nodiscard]] ValueMap spec_view(const JobSpec& spec);
+// A row of ListJobs.
+[[nodiscard]] ValueMap job_row(const Job& job, Now now, const std::vector<std::string>& warnings);
+
+// "Resources:memory (needs 12.0G, 3.0G free)", "Held", "oom own-limit"; empty while it runs.
+[[nodiscard]] std::string reason_text(const JobState& state);
+
+// How long the present or last attempt has run, without the time it was frozen; 0 before the first and while a
+// requeued job waits.
+[[nodiscard]] Microseconds run_time(const Job& job, Now now);
+
+}  // namespace mljobd::core
