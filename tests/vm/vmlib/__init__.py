@@ -1,0 +1,1 @@
+"""The proving ground: disposable virtual machines with a real systemd, cgroup v2 and PSI."""
