@@ -1,0 +1,44 @@
+// What PID 1 is asked to create, as plain values. The alternatives of PropertyValue are the D-Bus types that systemd's
+// transient properties use, so that sending them is a conversion without choices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mljobd::systemd {
+
+enum class ManagerScope { system, user };
+
+// Sent as ExecStartEx with the flag "no-env-expand": the arguments are the user's, `$` included.
+struct ExecCommand {
+  std::string path{};  // absolute, or a bare name that ExecSearchPath finds
+  std::vector<std::string> argv{};
+
+  bool operator==(const ExecCommand&) const = default;
+};
+
+using PropertyValue =
+    std::variant<bool, std::int32_t, std::uint32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
+                 std::vector<std::string>, std::vector<std::uint32_t>, std::vector<ExecCommand>,
+                 std::vector<std::pair<std::string, bool>>, std::vector<std::pair<std::string, std::string>>>;
+
+struct UnitProperty {
+  std::string name{};
+  PropertyValue value{};
+
+  bool operator==(const UnitProperty&) const = default;
+};
+
+struct UnitRequest {
+  std::string name{};
+  std::vector<UnitProperty> properties{};
+  // Units created with it, in the same transaction; one that exists already keeps what it has.
+  std::vector<std::pair<std::string, std::vector<UnitProperty>>> auxiliary{};
+
+  bool operator==(const UnitRequest&) const = default;
+};
+
+}  // namespace mljobd::systemd
