@@ -1,0 +1,23 @@
+// Small questions about text that came from outside.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mljobd::core {
+
+// Well-formed as Unicode defines it: shortest forms only, no surrogates, nothing above U+10FFFF. NUL is allowed.
+[[nodiscard]] bool is_valid_utf8(std::string_view text);
+
+// C0, DEL and C1: what a terminal could take for a command. The text is valid UTF-8.
+[[nodiscard]] bool has_control_characters(std::string_view text);
+
+// For a message: in single quotes, at most 64 bytes of it, with anything that could disturb a terminal or the bus
+// replaced by '?'.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+// The word that was probably meant, for a "did you mean"; empty when none is close.
+[[nodiscard]] std::string_view nearest_word(std::string_view text, std::span<const std::string_view> words);
+
+}  // namespace mljobd::core
