@@ -1,0 +1,51 @@
+// Shows the jobs of the manager on the bus, and tells of what happens to them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sdbus-c++/sdbus-c++.h>
+
+#include "bus/calls.hpp"
+#include "bus/job_object.hpp"
+#include "bus/manager_object.hpp"
+#include "job_manager.hpp"
+#include "systemd/event_loop.hpp"
+
+namespace mljobd::bus {
+
+class FrontEnd final : public JobObserver {
+ public:
+  FrontEnd(systemd::EventLoop& loop, sdbus::IConnection& connection, store::Store& store, JobManager& manager,
+           JobRunner& runner, core::UserId administrator, std::string mode,
+           std::function<core::Expected<void>()> reload);
+
+  // Exports every job that the manager holds; before the bus name is requested, so that nobody sees half of them.
+  void show_all();
+
+  void job_added(const core::Job& job) override;
+  void job_recalled(const core::Job& job) override;
+  void job_changed(const core::Job& job, const StateChange& change) override;
+  void details_changed(const core::Job& job) override;
+  void job_forgotten(core::JobId id) override;
+  void counts_changed() override;
+  void service_state_changed() override;
+
+ private:
+  JobObject& show(core::JobId id);
+
+  sdbus::IConnection& connection_;
+  JobManager& manager_;
+  JobRunner& runner_;
+  CallerDirectory callers_;
+  ManagerObject manager_object_;
+  std::map<core::JobId, std::unique_ptr<JobObject>> objects_;
+  // An object may be forgotten inside one of its own calls; it must outlive that.
+  std::vector<std::unique_ptr<JobObject>> forgotten_;
+  std::unique_ptr<systemd::EventLoop::Deferred> bury_;
+};
+
+}  // namespace mljobd::bus

@@ -1,0 +1,279 @@
+#include "bus/manager_object.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "bus/job_object.hpp"
+#include "bus/options.hpp"
+#include "core/job_view.hpp"
+#include "version.hpp"
+
+namespace mljobd::bus {
+namespace {
+
+constexpr std::size_t most_ids = 10000;
+constexpr std::uint32_t default_jobs = 1000;
+constexpr std::uint32_t default_events = 100;
+
+std::uint64_t microseconds(core::RealTime time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+
+std::optional<core::RealTime> moment(const std::optional<std::uint64_t>& microseconds_since_epoch) {
+  if (!microseconds_since_epoch) return std::nullopt;
+  constexpr std::uint64_t latest = std::numeric_limits<std::int64_t>::max();
+  return core::RealTime(core::Microseconds(static_cast<std::int64_t>(std::min(*microseconds_since_epoch, latest))));
+}
+
+store::JobFilter job_filter(const Options& options) {
+  store::JobFilter filter;
+  filter.ids = options.numbers("ids");
+  filter.states = options.texts("state");
+  if (const auto owner = options.large_number("owner")) filter.owner = static_cast<core::UserId>(*owner);
+  filter.class_name = options.text("class", "");
+  filter.name = options.text("name", "");
+  filter.since = moment(options.large_number("since"));
+  filter.limit = std::min(options.number("limit", default_jobs), store::Store::list_limit);
+  if (filter.ids.size() > most_ids || filter.states.size() > 32) {
+    throw to_bus_error({core::ErrorCode::limit_exceeded, "a filter takes at most 10000 ids and 32 states"});
+  }
+  return filter;
+}
+
+core::ValueMap class_row(const core::JobClass& job_class, const JobManager& manager) {
+  std::uint32_t queued = 0;
+  std::uint32_t running = 0;
+  for (const auto& [id, job] : manager.jobs()) {
+    if (job.spec.class_name != job_class.name || core::is_finished(job.state)) continue;
+    ++(core::has_units(job.state) ? running : queued);
+  }
+  return {{"name", job_class.name},
+          {"cpu_weight", job_class.cpu_weight},
+          {"io_weight", job_class.io_weight},
+          {"rank", job_class.rank},
+          {"max_running", job_class.max_running},
+          {"oom_score_adjust", job_class.oom_score_adjust},
+          {"default_memory", job_class.default_memory.value_or(0)},
+          {"maximum_memory", job_class.maximum_memory.value_or(0)},
+          {"default", job_class.name == manager.settings().default_class},
+          {"queued", queued},
+          {"running", running}};
+}
+
+core::ValueMap event_row(const store::EventRecord& event) {
+  return {{"time", microseconds(event.time)}, {"job", event.job},       {"kind", event.kind},
+          {"old", event.old_state},           {"new", event.new_state}, {"reason", event.reason},
+          {"message", event.message}};
+}
+
+JobManager::Reply job_reply(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result) {
+  return [reply = pending(std::move(result))](const core::Expected<core::JobId>& id) {
+    if (!id) return reply->fail(id.error());
+    reply->succeed(*id, *id == 0 ? sdbus::ObjectPath("/") : job_path(*id));
+  };
+}
+
+}  // namespace
+
+ManagerObject::ManagerObject(sdbus::IConnection& connection, store::Store& store, JobManager& manager,
+                             JobRunner& runner, CallerDirectory& callers, std::string mode,
+                             std::function<core::Expected<void>()> reload)
+    : AdaptorInterfaces(connection, manager_path),
+      store_(store),
+      manager_(manager),
+      runner_(runner),
+      callers_(callers),
+      mode_(std::move(mode)),
+      reload_(std::move(reload)) {
+  registerAdaptor();
+}
+
+ManagerObject::~ManagerObject() { unregisterAdaptor(); }
+
+Caller ManagerObject::caller() { return callers_.caller(getObject()); }
+
+void ManagerObject::announce_counts() {
+  getObject().emitPropertiesChangedSignal(org::mljobd1::Manager_adaptor::INTERFACE_NAME,
+                                          {"Queued", "Running", "Finished"});
+}
+
+void ManagerObject::announce_state() {
+  getObject().emitPropertiesChangedSignal(org::mljobd1::Manager_adaptor::INTERFACE_NAME, {"State", "Problems"});
+}
+
+void ManagerObject::Submit(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, VariantMap spec,
+                           VariantMap options) {
+  guarded([&] {
+    const Options parsed(options, {"dry_run"});
+    const bool dry_run = parsed.flag("dry_run");
+    const auto asking = caller();
+    const auto values = value_or_throw(from_variants(spec));
+    manager_.submit(asking, values, dry_run, job_reply(std::move(result)));
+  });
+}
+
+void ManagerObject::start_processes(core::JobKind kind, sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result,
+                                    std::vector<sdbus::UnixFd> pidfds, const VariantMap& spec,
+                                    const VariantMap& options) {
+  guarded([&] {
+    refuse_options(options);
+    const auto asking = caller();
+    auto values = value_or_throw(from_variants(spec));
+    std::vector<kernel::UniqueFd> owned;
+    owned.reserve(pidfds.size());
+    for (auto& pidfd : pidfds) owned.emplace_back(pidfd.release());
+    manager_.start_foreground(asking, kind, std::move(owned), std::move(values), job_reply(std::move(result)));
+  });
+}
+
+void ManagerObject::StartForeground(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, sdbus::UnixFd pidfd,
+                                    VariantMap spec, VariantMap options) {
+  std::vector<sdbus::UnixFd> pidfds;
+  pidfds.push_back(std::move(pidfd));
+  start_processes(core::JobKind::foreground, std::move(result), std::move(pidfds), spec, options);
+}
+
+void ManagerObject::Adopt(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, std::vector<sdbus::UnixFd> pidfds,
+                          VariantMap spec, VariantMap options) {
+  start_processes(core::JobKind::adopted, std::move(result), std::move(pidfds), spec, options);
+}
+
+sdbus::ObjectPath ManagerObject::GetJob(const std::uint32_t& id) {
+  return guarded([&] { return job_path(value_or_throw(manager_.recall(id))->id); });
+}
+
+ManagerObject::Rows ManagerObject::ListJobs(const VariantMap& filter) {
+  return guarded([&] {
+    const Options options(filter, {"ids", "state", "owner", "class", "name", "since", "limit"});
+    Rows rows;
+    for (auto& job : value_or_throw(manager_.list(job_filter(options)))) {
+      if (core::has_units(job.state)) job.attempt.usage = runner_.usage(job);
+      rows.push_back(to_variants(core::job_row(job, manager_.now(), runner_.warnings(job))));
+    }
+    return rows;
+  });
+}
+
+ManagerObject::Rows ManagerObject::ListEvents(const VariantMap& filter) {
+  return guarded([&] {
+    const Options options(filter, {"job", "since", "limit"});
+    const store::EventFilter event_filter{
+        .job = options.number("job", 0),
+        .since = moment(options.large_number("since")),
+        .limit = std::min(options.number("limit", default_events), store::Store::list_limit)};
+    Rows rows;
+    for (const auto& event : value_or_throw(store_.list_events(event_filter))) {
+      rows.push_back(to_variants(event_row(event)));
+    }
+    return rows;
+  });
+}
+
+ManagerObject::Rows ManagerObject::ListClasses() {
+  return guarded([&] {
+    auto classes = manager_.settings().classes;
+    std::stable_sort(classes.begin(), classes.end(),
+                     [](const core::JobClass& a, const core::JobClass& b) { return a.rank > b.rank; });
+    Rows rows;
+    for (const auto& job_class : classes) rows.push_back(to_variants(class_row(job_class, manager_)));
+    return rows;
+  });
+}
+
+ManagerObject::Rows ManagerObject::each(const std::vector<std::uint32_t>& ids, const VariantMap& options,
+                                        OneJob request) {
+  return guarded([&] {
+    refuse_options(options);
+    if (ids.size() > most_ids) {
+      throw to_bus_error({core::ErrorCode::limit_exceeded, "at most 10000 jobs in one call"});
+    }
+    const auto asking = caller();
+    Rows rows;
+    for (const auto id : ids) {
+      const auto outcome = (manager_.*request)(asking, id);
+      rows.push_back({{"id", sdbus::Variant(id)},
+                      {"error", sdbus::Variant(outcome ? std::string() : error_name(outcome.error().code))},
+                      {"message", sdbus::Variant(outcome ? std::string() : outcome.error().message)}});
+    }
+    return rows;
+  });
+}
+
+ManagerObject::Rows ManagerObject::Cancel(const std::vector<std::uint32_t>& ids, const VariantMap& options) {
+  return each(ids, options, &JobManager::cancel);
+}
+
+ManagerObject::Rows ManagerObject::Hold(const std::vector<std::uint32_t>& ids, const VariantMap& options) {
+  return each(ids, options, &JobManager::hold);
+}
+
+ManagerObject::Rows ManagerObject::Release(const std::vector<std::uint32_t>& ids, const VariantMap& options) {
+  return each(ids, options, &JobManager::release);
+}
+
+ManagerObject::Rows ManagerObject::Requeue(const std::vector<std::uint32_t>& ids, const VariantMap& options) {
+  return each(ids, options, &JobManager::requeue);
+}
+
+void ManagerObject::Drain(const VariantMap& options) {
+  guarded([&] {
+    refuse_options(options);
+    value_or_throw(manager_.set_draining(caller(), true));
+  });
+}
+
+void ManagerObject::Resume(const VariantMap& options) {
+  guarded([&] {
+    refuse_options(options);
+    value_or_throw(manager_.set_draining(caller(), false));
+  });
+}
+
+void ManagerObject::Reload() {
+  guarded([&] {
+    if (!caller().privileged) {
+      throw to_bus_error(
+          {core::ErrorCode::not_authorized, "only root may reload the configuration; type `sudo jobctl reload`"});
+    }
+    value_or_throw(reload_());
+  });
+}
+
+std::string ManagerObject::Version() { return version; }
+
+std::string ManagerObject::Mode() { return mode_; }
+
+std::string ManagerObject::State() {
+  return guarded([&] {
+    if (!manager_.problems().empty()) return std::string("degraded");
+    return std::string(manager_.draining() ? "draining" : "running");
+  });
+}
+
+std::vector<std::string> ManagerObject::Problems() {
+  return guarded([&] { return manager_.problems(); });
+}
+
+std::uint32_t ManagerObject::Queued() {
+  return guarded([&] { return manager_.counts().queued; });
+}
+
+std::uint32_t ManagerObject::Running() {
+  return guarded([&] { return manager_.counts().running; });
+}
+
+std::uint64_t ManagerObject::Finished() {
+  return guarded([&] { return manager_.counts().finished; });
+}
+
+VariantMap ManagerObject::Memory() {
+  return guarded([&] {
+    const auto account = manager_.memory();
+    const auto free = account.jobs_max > account.reserved ? account.jobs_max - account.reserved : 0;
+    return to_variants({{"total_memory", account.total},
+                        {"jobs_memory_max", account.jobs_max},
+                        {"reserved_memory", account.reserved},
+                        {"free_memory", free}});
+  });
+}
+
+}  // namespace mljobd::bus

@@ -1,0 +1,208 @@
+#include "core/lifecycle.hpp"
+
+#include <algorithm>
+
+namespace mljobd::core {
+namespace {
+
+template <class State>
+bool in(const Job& job) {
+  return std::holds_alternative<State>(job.state);
+}
+
+bool waiting(const Job& job) { return in<Queued>(job) || in<Held>(job); }
+
+bool running_or_frozen(const Job& job) { return in<Running>(job) || in<Frozen>(job); }
+
+tl::unexpected<Error> impossible(const Job& job, std::string_view wish) {
+  return failure(ErrorCode::invalid_state, "job " + std::to_string(job.id) + " is " + std::string(to_word(job.state)) +
+                                               " and cannot be " + std::string(wish));
+}
+
+Transition changed(std::vector<JobAction> actions = {}) {
+  return Transition{.actions = std::move(actions), .changed = true};
+}
+
+void close_freeze(Job& job, BootTime now) {
+  if (const auto* frozen = std::get_if<Frozen>(&job.state)) {
+    job.attempt.frozen_total += std::max(now - frozen->since, Microseconds{0});
+  }
+}
+
+Transition stop(Job& job, StopReason reason, UserId by, const Now& now) {
+  std::vector<JobAction> actions;
+  if (in<Frozen>(job)) actions.push_back(JobAction::thaw_units);
+  actions.push_back(JobAction::stop_units);
+  close_freeze(job, now.boot);
+  job.state = Stopping{.reason = reason, .by = by};
+  return changed(std::move(actions));
+}
+
+void finish(Job& job, const Verdict& verdict, const Now& now) {
+  close_freeze(job, now.boot);
+  job.attempt.ended = now.real;
+  job.attempt.exit_code = verdict.exit_code;
+  job.attempt.exit_signal = verdict.exit_signal;
+  job.state = Finished{.result = verdict.result, .cause = verdict.cause};
+}
+
+void back_to_queue(Job& job) {
+  const auto number = job.attempt.number;
+  job.attempt = Attempt{};
+  job.attempt.number = number;
+  job.state = Queued{};
+}
+
+// One overload an event; each knows the states in which it makes sense.
+class Applier {
+ public:
+  Applier(Job& job, const Now& now) : job_(job), now_(now) {}
+
+  Expected<Transition> operator()(const Admitted& event) const {
+    if (!in<Queued>(job_)) return impossible(job_, "started");
+    const auto number = job_.attempt.number + 1;
+    job_.attempt = Attempt{};
+    job_.attempt.number = number;
+    job_.attempt.boot_id = event.boot_id;
+    job_.state = Starting{};
+    return changed({JobAction::start_units});
+  }
+
+  Expected<Transition> operator()(const Waiting& event) const {
+    auto* queued = std::get_if<Queued>(&job_.state);
+    if (queued == nullptr) return impossible(job_, "kept waiting");
+    if (queued->reason == event.reason && queued->detail == event.detail) return Transition{};
+    *queued = Queued{.reason = event.reason, .detail = event.detail};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const UnitsRunning&) const {
+    // A stop may have been asked for while the start was under way: its state stays, but the times are real.
+    if (!in<Starting>(job_) && !in<Stopping>(job_)) return impossible(job_, "reported as running");
+    if (job_.attempt.started) return Transition{};
+    job_.attempt.started = now_.real;
+    job_.attempt.started_boot = now_.boot;
+    if (in<Starting>(job_)) job_.state = Running{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const Ended& event) const {
+    if (!has_units(job_.state)) return impossible(job_, "ended");
+    job_.attempt.usage = event.usage;
+    // One that ends before it was seen running has run all the same, unless PID 1 never got it started.
+    if (!job_.attempt.started && event.verdict.result != JobResult::start_failed) job_.attempt.started = now_.real;
+    const auto* stopping = std::get_if<Stopping>(&job_.state);
+    const bool again = stopping != nullptr && stopping->reason == StopReason::requeue;
+    const bool lost_to_reboot = event.verdict.cause.what == CauseKind::reboot && job_.spec.requeue;
+    if (again || (lost_to_reboot && stopping == nullptr)) {
+      back_to_queue(job_);
+    } else {
+      finish(job_, event.verdict, now_);
+    }
+    return changed({JobAction::release_units});
+  }
+
+  Expected<Transition> operator()(const StartRefused& event) const {
+    if (!in<Starting>(job_) && !in<Stopping>(job_)) return impossible(job_, "refused");
+    finish(job_, event.verdict, now_);
+    return changed({JobAction::release_units});
+  }
+
+  Expected<Transition> operator()(const StartPostponed&) const {
+    if (!in<Starting>(job_)) return impossible(job_, "postponed");
+    const auto number = job_.attempt.number - 1;
+    job_.attempt = Attempt{};
+    job_.attempt.number = number;
+    job_.state = Queued{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const CancelRequested& event) const {
+    if (waiting(job_)) {
+      Verdict verdict;
+      verdict.result = JobResult::cancelled;
+      verdict.exit_code = -1;
+      verdict.cause.what = CauseKind::user;
+      verdict.cause.by = event.by_name;
+      verdict.cause.advice = "Job " + std::to_string(job_.id) + " was cancelled before it started.";
+      finish(job_, verdict, now_);
+      return changed();
+    }
+    if (const auto* stopping = std::get_if<Stopping>(&job_.state)) {
+      // Cancelling one that is being stopped to run again keeps it from running again; any other stop is as good.
+      if (stopping->reason != StopReason::requeue) return Transition{};
+      job_.state = Stopping{.reason = StopReason::user, .by = event.by};
+      return changed();
+    }
+    if (is_finished(job_.state)) return impossible(job_, "cancelled");
+    return stop(job_, StopReason::user, event.by, now_);
+  }
+
+  Expected<Transition> operator()(const HoldRequested&) const {
+    if (in<Held>(job_)) return Transition{};
+    if (!in<Queued>(job_)) return impossible(job_, "held (only a waiting job can)");
+    job_.state = Held{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const ReleaseRequested&) const {
+    if (!in<Held>(job_)) return impossible(job_, "released (only a held job can)");
+    job_.state = Queued{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const RequeueRequested& event) const {
+    if (job_.spec.kind != JobKind::batch) {
+      return failure(ErrorCode::invalid_state,
+                     "job " + std::to_string(job_.id) +
+                         " was started by its owner, not by the daemon, and cannot be started again by it");
+    }
+    if (is_finished(job_.state)) {
+      back_to_queue(job_);
+      return changed();
+    }
+    if (!running_or_frozen(job_) && !in<Starting>(job_)) return impossible(job_, "requeued");
+    return stop(job_, StopReason::requeue, event.by, now_);
+  }
+
+  Expected<Transition> operator()(const FreezeDone&) const {
+    if (!in<Running>(job_)) return impossible(job_, "frozen (only a running job can)");
+    job_.state = Frozen{.since = now_.boot};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const ThawDone&) const {
+    if (!in<Frozen>(job_)) return impossible(job_, "thawed (only a frozen job can)");
+    close_freeze(job_, now_.boot);
+    job_.state = Running{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const TimeLimitReached&) const {
+    if (!running_or_frozen(job_)) return impossible(job_, "ended by its time limit");
+    return stop(job_, StopReason::time_limit, 0, now_);
+  }
+
+  Expected<Transition> operator()(const MainProcessExited&) const {
+    if (in<Stopping>(job_)) return Transition{};
+    if (!running_or_frozen(job_)) return impossible(job_, "reported as exited");
+    return stop(job_, StopReason::main_process_exited, 0, now_);
+  }
+
+ private:
+  Job& job_;
+  const Now& now_;
+};
+
+}  // namespace
+
+Expected<Transition> apply(Job& job, const JobEvent& event, const Now& now) {
+  return std::visit(Applier(job, now), event);
+}
+
+std::optional<BootTime> time_limit_deadline(const Job& job) {
+  if (!job.spec.time_limit || !job.attempt.started_boot || !in<Running>(job)) return std::nullopt;
+  return *job.attempt.started_boot + *job.spec.time_limit + job.attempt.frozen_total;
+}
+
+}  // namespace mljobd::core

@@ -1,0 +1,461 @@
+#include "job_manager.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/job_view.hpp"
+#include "log.hpp"
+#include "users.hpp"
+
+namespace mljobd {
+namespace {
+
+// Enough to keep PID 1 busy without making other users of it wait behind a long queue of ours.
+constexpr std::uint32_t concurrent_starts = 16;
+// Finished jobs that keep their bus object; older ones come back when somebody asks for them.
+constexpr std::size_t finished_in_memory = 64;
+constexpr std::uint64_t finishes_between_prunes = 200;
+constexpr auto storage_retry_interval = std::chrono::seconds(2);
+// How far a runaway writer may get over its bound between two looks.
+constexpr auto sample_interval = std::chrono::seconds(1);
+
+constexpr const char* storage_problem = "storage";
+
+template <class State>
+bool in(const core::Job& job) {
+  return std::holds_alternative<State>(job.state);
+}
+
+bool waiting(const core::Job& job) { return in<core::Queued>(job) || in<core::Held>(job); }
+
+std::string state_message(const core::Job& job) {
+  if (const auto* finished = std::get_if<core::Finished>(&job.state)) return finished->cause.advice;
+  return {};
+}
+
+}  // namespace
+
+JobManager::JobManager(systemd::EventLoop& loop, store::Store& store, const kernel::JobLogs& logs,
+                       kernel::Machine machine, core::Settings settings)
+    : loop_(loop),
+      store_(store),
+      logs_(logs),
+      machine_(std::move(machine)),
+      settings_(std::move(settings)),
+      flush_(loop.make_deferred([this] { flush(); })),
+      retry_timer_(loop.make_timer([this] { schedule_flush(); })),
+      time_limit_timer_(loop.make_timer([this] { time_limits_reached(); })),
+      sample_timer_(loop.make_timer([this] { sample(); })) {}
+
+void JobManager::connect(JobRunner& runner, JobObserver& observer) {
+  runner_ = &runner;
+  observer_ = &observer;
+}
+
+core::Expected<void> JobManager::load() {
+  auto jobs = store_.load_unfinished();
+  if (!jobs) return tl::unexpected(jobs.error());
+  const auto last_id = store_.last_id();
+  if (!last_id) return tl::unexpected(last_id.error());
+  const auto draining = store_.draining();
+  if (!draining) return tl::unexpected(draining.error());
+  for (auto& job : *jobs) jobs_.emplace(job.id, std::move(job));
+  last_id_ = *last_id;
+  draining_ = *draining;
+  finished_count_ = store_.finished_count().value_or(0);
+  for (const auto& problem : store_.problems()) set_problem("record " + problem, problem);
+  return {};
+}
+
+void JobManager::begin() {
+  started_ = true;
+  replan_ = true;
+  prune_history();
+  schedule_flush();
+}
+
+// --- Events
+
+void JobManager::handle(core::JobId id, const core::JobEvent& event) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  if (const auto done = transition(found->second, event); !done) log::warning(done.error().message);
+}
+
+core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent& event) {
+  const std::string old_state(core::to_word(job.state));
+  const auto* stopping = std::get_if<core::Stopping>(&job.state);
+  const auto stopped_by = stopping != nullptr ? std::optional(stopping->by) : std::nullopt;
+  auto outcome = core::apply(job, event, loop_.now());
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (!outcome->changed) return {};
+  if (auto* finished = std::get_if<core::Finished>(&job.state);
+      finished != nullptr && stopped_by && finished->cause.what == core::CauseKind::user) {
+    finished->cause.by = user_label(*stopped_by);
+  }
+  for (const auto action : outcome->actions) actions_.push_back({.id = job.id, .action = action});
+  note_change(job, old_state);
+  return {};
+}
+
+void JobManager::note_change(const core::Job& job, const std::string& old_state) {
+  const std::string new_state(core::to_word(job.state));
+  dirty_.insert(job.id);
+  replan_ = true;
+  schedule_flush();
+  if (old_state == new_state) return;
+  const auto reason = core::reason_text(job.state);
+  announcements_.push_back({.id = job.id, .old_state = old_state, .new_state = new_state, .reason = reason});
+  events_.push_back({.time = loop_.now().real,
+                     .job = job.id,
+                     .kind = "state",
+                     .old_state = old_state,
+                     .new_state = new_state,
+                     .reason = reason,
+                     .message = state_message(job)});
+  if (new_state == "finished") keep_finished(job.id);
+  if (old_state == "finished") {
+    std::erase(finished_, job.id);
+    --finished_count_;
+  }
+}
+
+void JobManager::units_released(core::JobId id) {
+  if (const auto* job = find(id); job != nullptr && !core::is_finished(job->state)) {
+    replan_ = true;
+    schedule_flush();
+  }
+}
+
+void JobManager::reserve_id(core::JobId id) {
+  if (id <= last_id_) return;
+  last_id_ = id;
+  if (const auto raised = store_.raise_last_id(id); !raised) log::warning(raised.error().message);
+}
+
+// --- One turn: plan, make durable, announce, answer, act. Everything that became known in one iteration of the loop
+// --- shares one transaction.
+
+void JobManager::schedule_flush() { flush_->schedule(); }
+
+void JobManager::flush() {
+  if (replan_ && started_ && !storage_failing_) plan();
+  const bool durable = persist();
+  announce();
+  if (durable) answer();
+  act();
+  arm_time_limit();
+}
+
+void JobManager::plan() {
+  replan_ = false;
+  core::SchedulerInput input;
+  input.classes = settings_.classes;
+  input.memory_capacity = memory().jobs_max;
+  input.draining = draining_;
+  std::uint32_t starting = 0;
+  for (const auto& [id, job] : jobs_) {
+    const auto claim = core::memory_claim(job.spec.limits);
+    if (core::has_units(job.state) || (waiting(job) && runner_->holds_units(id))) {
+      // One that is back in the queue while PID 1 still clears its last attempt away counts as running until then.
+      input.running.push_back({.id = id, .owner = job.owner, .class_name = job.spec.class_name, .memory_claim = claim});
+      if (in<core::Starting>(job)) ++starting;
+    } else if (waiting(job)) {
+      input.waiting.push_back({.id = id,
+                               .owner = job.owner,
+                               .class_name = job.spec.class_name,
+                               .priority = job.spec.priority,
+                               .memory_claim = claim,
+                               .submitted = job.submitted,
+                               .held = in<core::Held>(job)});
+    }
+  }
+  if (input.waiting.empty()) return;
+  input.start_limit = starting >= concurrent_starts ? 0 : concurrent_starts - starting;
+  for (const auto& entry : core::plan(input)) {
+    core::Job& job = jobs_.at(entry.id);
+    if (entry.start) {
+      if (const auto room = check_room_for_output(); !room) {
+        set_problem("log", room.error().message);
+        retry_timer_->arm(loop_.now().boot + storage_retry_interval);
+        replan_ = true;
+        return;
+      }
+      set_problem("log", "");
+      admit(job);
+    } else if (in<core::Queued>(job)) {
+      // The reason is derived from the present, so it is announced but not recorded.
+      const auto outcome = core::apply(job, core::Waiting{.reason = entry.reason, .detail = entry.detail}, loop_.now());
+      if (outcome && outcome->changed) reason_changed_.insert(job.id);
+    }
+  }
+  replan_ = false;
+}
+
+void JobManager::admit(core::Job& job) {
+  if (const auto done = transition(job, core::Admitted{.boot_id = machine_.boot_id}); !done) {
+    log::error(done.error().message);
+    return;
+  }
+  job.attempt.class_oom_before = runner_->class_oom_count(job.spec.class_name);
+  job.attempt.total_oom_before = runner_->total_oom_count();
+}
+
+bool JobManager::persist() {
+  store::ChangeSet changes;
+  changes.jobs.reserve(dirty_.size());
+  for (const auto id : dirty_) {
+    if (const auto* job = find(id)) changes.jobs.push_back(*job);
+  }
+  changes.events = events_;
+  changes.draining = draining_change_;
+  if (!changes.empty()) {
+    if (const auto saved = store_.save(changes); !saved) {
+      persist_failed(saved.error());
+      return false;
+    }
+  }
+  dirty_.clear();
+  submitted_.clear();
+  events_.clear();
+  draining_change_.reset();
+  if (storage_failing_) {
+    storage_failing_ = false;
+    set_problem(storage_problem, "");
+    log::info("job records can be written again");
+    replan_ = true;
+    schedule_flush();
+  }
+  return true;
+}
+
+// What is new is refused, what was about to start waits on; what runs goes on, and its changes are kept until they
+// can be written.
+void JobManager::persist_failed(const core::Error& error) {
+  if (!storage_failing_) log::error(error.message);
+  storage_failing_ = true;
+  set_problem(storage_problem, error.message);
+  for (auto& [id, reply] : std::exchange(replies_, {})) reply(tl::unexpected(error));
+  for (const auto id : std::exchange(submitted_, {})) {
+    if (const auto foreground = foreground_.find(id); foreground != foreground_.end()) {
+      if (foreground->second.reply) foreground->second.reply(tl::unexpected(error));
+      foreground_.erase(foreground);
+    }
+    dirty_.erase(id);
+    std::erase_if(announcements_, [&](const StateChange& change) { return change.id == id; });
+    std::erase_if(events_, [&](const store::EventRecord& event) { return event.job == id; });
+    std::erase_if(actions_, [&](const PendingAction& pending) { return pending.id == id; });
+    jobs_.erase(id);
+  }
+  const auto starts = std::exchange(actions_, {});
+  for (const auto& pending : starts) {
+    if (pending.action != core::JobAction::start_units) {
+      actions_.push_back(pending);
+    } else if (const auto found = jobs_.find(pending.id); found != jobs_.end()) {
+      if (const auto done = transition(found->second, core::StartPostponed{}); !done) log::error(done.error().message);
+    }
+  }
+  retry_timer_->arm(loop_.now().boot + storage_retry_interval);
+}
+
+void JobManager::announce() {
+  const auto announcements = std::exchange(announcements_, {});
+  for (const auto& change : announcements) {
+    const auto* job = find(change.id);
+    if (job == nullptr) continue;
+    log::job(change.id, (change.old_state.empty() ? "new" : change.old_state) + " -> " + change.new_state +
+                            (change.reason.empty() ? "" : " (" + change.reason + ")"));
+    if (change.old_state.empty()) observer_->job_added(*job);
+    observer_->job_changed(*job, change);
+  }
+  for (const auto id : std::exchange(reason_changed_, {})) {
+    if (const auto* job = find(id)) observer_->details_changed(*job);
+  }
+  if (!announcements.empty()) observer_->counts_changed();
+  while (finished_.size() > finished_in_memory && !dirty_.contains(finished_.front())) forget(finished_.front());
+}
+
+void JobManager::answer() {
+  for (auto& [id, reply] : std::exchange(replies_, {})) reply(id);
+}
+
+void JobManager::act() {
+  for (const auto& pending : std::exchange(actions_, {})) {
+    // What PID 1 keeps of a job is the only record of its end until ours is on disk.
+    if (storage_failing_ && pending.action == core::JobAction::release_units) {
+      actions_.push_back(pending);
+    } else {
+      execute(pending);
+    }
+  }
+}
+
+void JobManager::execute(const PendingAction& pending) {
+  const auto* job = find(pending.id);
+  if (job == nullptr) return;
+  switch (pending.action) {
+    case core::JobAction::start_units:
+      if (job->spec.kind == core::JobKind::batch) {
+        runner_->start(*job);
+      } else {
+        auto& start = foreground_[job->id];
+        runner_->start_scope(*job, std::move(start.pidfds),
+                             [id = job->id, reply = std::exchange(start.reply, {})](core::Expected<void> result) {
+                               if (!reply) return;
+                               if (result) return reply(id);
+                               reply(tl::unexpected(result.error()));
+                             });
+      }
+      sample_timer_->arm(loop_.now().boot + sample_interval);
+      break;
+    case core::JobAction::thaw_units:
+      runner_->thaw_then_stop(*job);
+      break;
+    case core::JobAction::stop_units:
+      runner_->stop(*job);
+      break;
+    case core::JobAction::release_units:
+      foreground_.erase(job->id);
+      runner_->release(*job);
+      break;
+  }
+}
+
+// --- Time limits, logs, history
+
+void JobManager::arm_time_limit() {
+  std::optional<core::BootTime> first;
+  for (const auto& [id, job] : jobs_) {
+    const auto deadline = core::time_limit_deadline(job);
+    if (deadline && (!first || *deadline < *first)) first = deadline;
+  }
+  if (first) {
+    time_limit_timer_->arm(*first);
+  } else {
+    time_limit_timer_->disarm();
+  }
+}
+
+void JobManager::time_limits_reached() {
+  const auto now = loop_.now().boot;
+  for (auto& [id, job] : jobs_) {
+    const auto deadline = core::time_limit_deadline(job);
+    if (!deadline || *deadline > now) continue;
+    if (const auto done = transition(job, core::TimeLimitReached{}); !done) log::error(done.error().message);
+  }
+  schedule_flush();
+}
+
+void JobManager::sample() {
+  bool again = false;
+  for (const auto& [id, job] : jobs_) {
+    if (!core::has_units(job.state)) continue;
+    again = true;
+    if (job.spec.kind != core::JobKind::batch) continue;
+    if (const auto bounded = logs_.bound(id, job.attempt.number, settings_.log_limit); !bounded) {
+      set_problem("log " + std::to_string(id), bounded.error().message);
+    }
+  }
+  if (again) sample_timer_->arm(loop_.now().boot + sample_interval);
+}
+
+void JobManager::prune_history() {
+  const auto oldest = loop_.now().real - settings_.history_age;
+  const auto pruned = store_.prune(oldest, settings_.history_jobs);
+  if (!pruned) return log::warning("forgetting old jobs failed: " + pruned.error().message);
+  for (const auto& job : *pruned) {
+    logs_.remove(job.id, job.attempts);
+    if (find(job.id) != nullptr) forget(job.id);
+  }
+}
+
+void JobManager::keep_finished(core::JobId id) {
+  finished_.push_back(id);
+  ++finished_count_;
+  if (finished_count_ % finishes_between_prunes == 0) prune_history();
+}
+
+void JobManager::forget(core::JobId id) {
+  std::erase(finished_, id);
+  progress_.erase(id);
+  set_problem("log " + std::to_string(id), "");
+  jobs_.erase(id);
+  observer_->job_forgotten(id);
+}
+
+// --- What is known
+
+const core::Job* JobManager::find(core::JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
+  if (const auto* job = find(id)) return job;
+  auto loaded = store_.load(id);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (!*loaded) {
+    return core::failure(core::ErrorCode::no_such_job, "there is no job " + std::to_string(id) +
+                                                           "; `jobctl list --all` shows the ones that are known");
+  }
+  const auto [added, inserted] = jobs_.emplace(id, std::move(**loaded));
+  finished_.push_back(id);
+  observer_->job_recalled(added->second);
+  return &added->second;
+}
+
+core::Expected<std::vector<core::Job>> JobManager::list(const store::JobFilter& filter) const {
+  auto jobs = store_.list(filter);
+  if (!jobs) return jobs;
+  // Pending reasons and what could not be written yet are only in memory.
+  for (auto& job : *jobs) {
+    if (const auto* present = find(job.id)) job = *present;
+  }
+  return jobs;
+}
+
+Counts JobManager::counts() const {
+  Counts counts{.finished = finished_count_};
+  for (const auto& [id, job] : jobs_) {
+    if (waiting(job)) ++counts.queued;
+    if (core::has_units(job.state)) ++counts.running;
+  }
+  return counts;
+}
+
+MemoryAccount JobManager::memory() const {
+  MemoryAccount account{
+      .total = machine_.total_memory,
+      .jobs_max = machine_.total_memory - core::host_memory_reserve(settings_, machine_.total_memory)};
+  for (const auto& [id, job] : jobs_) {
+    if (core::has_units(job.state)) account.reserved += core::memory_claim(job.spec.limits);
+  }
+  return account;
+}
+
+Progress JobManager::progress(core::JobId id) const {
+  const auto found = progress_.find(id);
+  return found == progress_.end() ? Progress{} : found->second;
+}
+
+std::vector<std::string> JobManager::problems() const {
+  std::vector<std::string> sentences;
+  sentences.reserve(problems_.size());
+  for (const auto& [key, sentence] : problems_) sentences.push_back(sentence);
+  return sentences;
+}
+
+void JobManager::set_problem(const std::string& key, const std::string& sentence) {
+  const auto found = problems_.find(key);
+  const bool known = found != problems_.end();
+  if (sentence.empty() ? !known : (known && found->second == sentence)) return;
+  if (sentence.empty()) {
+    problems_.erase(found);
+  } else {
+    problems_[key] = sentence;
+    log::warning(sentence);
+  }
+  if (observer_ != nullptr) observer_->service_state_changed();
+}
+
+}  // namespace mljobd

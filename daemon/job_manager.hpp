@@ -1,0 +1,196 @@
+// The one owner of mutable state: every job that has not been forgotten, the queue, the settings in force.
+// Requests and reports come in as events; core decides; the change is made durable; then it is announced and acted on.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/job.hpp"
+#include "core/lifecycle.hpp"
+#include "core/scheduler.hpp"
+#include "core/settings.hpp"
+#include "core/spec_validation.hpp"
+#include "core/value.hpp"
+#include "job_runner.hpp"
+#include "kernel/job_logs.hpp"
+#include "kernel/machine.hpp"
+#include "store/store.hpp"
+#include "systemd/event_loop.hpp"
+
+namespace mljobd {
+
+// Who asks, as the bus says.
+struct Caller {
+  core::UserId uid = 0;
+  std::string connection{};  // unique bus name
+  bool privileged = false;   // root; for a user's own daemon, that user
+};
+
+struct StateChange {
+  core::JobId id = 0;
+  std::string old_state{};  // empty: the job is new
+  std::string new_state{};
+  std::string reason{};
+};
+
+// Told of changes after they are durable; the bus front end.
+class JobObserver {
+ public:
+  virtual ~JobObserver() = default;
+  virtual void job_added(const core::Job& job) = 0;
+  virtual void job_recalled(const core::Job& job) = 0;  // from the history: not new, but in memory again
+  virtual void job_changed(const core::Job& job, const StateChange& change) = 0;
+  virtual void details_changed(const core::Job& job) = 0;
+  virtual void job_forgotten(core::JobId id) = 0;
+  virtual void counts_changed() = 0;
+  virtual void service_state_changed() = 0;
+};
+
+struct Counts {
+  std::uint32_t queued = 0;
+  std::uint32_t running = 0;
+  std::uint64_t finished = 0;
+};
+
+struct MemoryAccount {
+  core::Bytes total = 0;     // of the machine
+  core::Bytes jobs_max = 0;  // mljob.slice's limit
+  core::Bytes reserved = 0;  // claims of jobs that hold units
+};
+
+struct Progress {
+  double fraction = -1;  // 0..1; -1 = unknown
+  std::string message{};
+};
+
+class JobManager {
+ public:
+  using Reply = std::function<void(core::Expected<core::JobId>)>;
+  using Done = std::function<void(core::Expected<void>)>;
+
+  JobManager(systemd::EventLoop& loop, store::Store& store, const kernel::JobLogs& logs, kernel::Machine machine,
+             core::Settings settings);
+
+  // The runner and the observer know the manager and are built after it; both outlive every call.
+  void connect(JobRunner& runner, JobObserver& observer);
+  // Takes over what the store knows. Until begin() nothing is started.
+  [[nodiscard]] core::Expected<void> load();
+  void begin();
+
+  // --- Requests. A Reply or Done is called exactly once, after the change is durable or refused.
+  void submit(const Caller& caller, const core::ValueMap& spec, bool dry_run, Reply reply);
+  void start_foreground(const Caller& caller, core::JobKind kind, std::vector<kernel::UniqueFd> pidfds,
+                        core::ValueMap spec, Reply reply);
+  [[nodiscard]] core::Expected<void> cancel(const Caller& caller, core::JobId id);
+  [[nodiscard]] core::Expected<void> hold(const Caller& caller, core::JobId id);
+  [[nodiscard]] core::Expected<void> release(const Caller& caller, core::JobId id);
+  [[nodiscard]] core::Expected<void> requeue(const Caller& caller, core::JobId id);
+  void freeze(const Caller& caller, core::JobId id, Done done);
+  void thaw(const Caller& caller, core::JobId id, Done done);
+  void signal(const Caller& caller, core::JobId id, const std::string& who, int signal, Done done);
+  void set_limits(const Caller& caller, core::JobId id, const core::ValueMap& changes, Done done);
+  [[nodiscard]] core::Expected<void> report_progress(const Caller& caller, core::JobId id, Progress progress);
+  [[nodiscard]] core::Expected<void> report_exit(const Caller& caller, core::JobId id, core::ProcessExit exit);
+  [[nodiscard]] core::Expected<void> set_draining(const Caller& caller, bool draining);
+  void apply_settings(core::Settings settings);
+
+  // --- What is known.
+  [[nodiscard]] const core::Job* find(core::JobId id) const;  // in memory: unfinished, and finished a while ago
+  // From memory, else from the history into memory. Errors: no_such_job, storage.
+  [[nodiscard]] core::Expected<const core::Job*> recall(core::JobId id);
+  [[nodiscard]] core::Expected<std::vector<core::Job>> list(const store::JobFilter& filter) const;
+  [[nodiscard]] core::Expected<core::ValueMap> specification(const Caller& caller, core::JobId id);
+  [[nodiscard]] core::Expected<kernel::UniqueFd> open_log(const Caller& caller, core::JobId id, std::uint32_t attempt);
+  [[nodiscard]] const core::Settings& settings() const { return settings_; }
+  [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_; }
+  [[nodiscard]] Counts counts() const;
+  [[nodiscard]] MemoryAccount memory() const;
+  [[nodiscard]] Progress progress(core::JobId id) const;
+  [[nodiscard]] bool draining() const { return draining_; }
+  [[nodiscard]] std::vector<std::string> problems() const;
+  void set_problem(const std::string& key, const std::string& sentence);  // an empty sentence clears it
+  [[nodiscard]] core::Now now() const { return loop_.now(); }
+
+  // --- Reports of the runner and of the reconciler.
+  void handle(core::JobId id, const core::JobEvent& event);
+  void units_released(core::JobId id);
+  void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
+
+ private:
+  struct PendingAction {
+    core::JobId id = 0;
+    core::JobAction action{};
+  };
+  struct ForegroundStart {
+    std::string connection{};
+    std::vector<kernel::UniqueFd> pidfds{};
+    Reply reply{};
+  };
+
+  [[nodiscard]] core::ValidationContext validation_context(const Caller& caller, core::JobKind kind) const;
+  [[nodiscard]] core::Expected<void> check_quota(const Caller& caller) const;
+  [[nodiscard]] core::Expected<void> check_room_for_output() const;
+  [[nodiscard]] core::Expected<core::Job*> owned(const Caller& caller, core::JobId id);
+  [[nodiscard]] core::Expected<void> request(const Caller& caller, core::JobId id, const core::JobEvent& event);
+  [[nodiscard]] core::Expected<void> check_start_now(const core::JobSpec& spec) const;
+  core::Expected<core::Job*> add_job(const Caller& caller, core::JobSpec spec);
+  void admit(core::Job& job);
+  [[nodiscard]] core::Expected<void> transition(core::Job& job, const core::JobEvent& event);
+  void note_change(const core::Job& job, const std::string& old_state);
+  void schedule_flush();
+  void flush();
+  void plan();
+  [[nodiscard]] bool persist();
+  void persist_failed(const core::Error& error);
+  void answer();
+  void announce();
+  void act();
+  void execute(const PendingAction& pending);
+  void arm_time_limit();
+  void time_limits_reached();
+  void sample();
+  void prune_history();
+  void keep_finished(core::JobId id);
+  void forget(core::JobId id);
+
+  systemd::EventLoop& loop_;
+  store::Store& store_;
+  const kernel::JobLogs& logs_;
+  kernel::Machine machine_;
+  core::Settings settings_;
+  JobRunner* runner_ = nullptr;
+  JobObserver* observer_ = nullptr;
+
+  std::map<core::JobId, core::Job> jobs_;
+  std::deque<core::JobId> finished_;  // in memory, the longest unused first
+  std::map<core::JobId, Progress> progress_;
+  std::map<core::JobId, ForegroundStart> foreground_;
+  core::JobId last_id_ = 0;
+  std::uint64_t finished_count_ = 0;
+  bool draining_ = false;
+  std::map<std::string, std::string> problems_;
+
+  bool started_ = false;
+  bool replan_ = false;
+  bool storage_failing_ = false;
+  std::optional<bool> draining_change_;
+  std::set<core::JobId> dirty_;
+  std::set<core::JobId> submitted_;  // dirty ones that are not in the store yet
+  std::set<core::JobId> reason_changed_;
+  std::vector<store::EventRecord> events_;
+  std::vector<StateChange> announcements_;
+  std::vector<PendingAction> actions_;
+  std::vector<std::pair<core::JobId, Reply>> replies_;
+  std::unique_ptr<systemd::EventLoop::Deferred> flush_;
+  std::unique_ptr<systemd::EventLoop::Timer> retry_timer_;
+  std::unique_ptr<systemd::EventLoop::Timer> time_limit_timer_;
+  std::unique_ptr<systemd::EventLoop::Timer> sample_timer_;
+};
+
+}  // namespace mljobd

@@ -1,0 +1,379 @@
+#include "job_runner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/unit_names.hpp"
+#include "kernel/environment_file.hpp"
+#include "kernel/process.hpp"
+#include "log.hpp"
+#include "systemd/unit_properties.hpp"
+
+namespace mljobd {
+namespace {
+
+using systemd::ActiveState;
+
+// The kernel's and PID 1's records reach the journal a little after the fact.
+constexpr auto settle_interval = std::chrono::milliseconds(100);
+constexpr std::uint32_t journal_rounds = 10;
+// A foreground job's client reports the exit right after the scope is empty, unless it died.
+constexpr std::uint32_t exit_report_rounds = 20;
+
+std::vector<std::string> job_environment(const core::Job& job) {
+  std::vector<std::string> environment = job.spec.environment;
+  environment.push_back("MLJOB_ID=" + std::to_string(job.id));
+  environment.push_back("MLJOB_NAME=" + job.spec.name);
+  environment.push_back("MLJOB_CLASS=" + job.spec.class_name);
+  environment.push_back("MLJOB_ATTEMPT=" + std::to_string(job.attempt.number));
+  if (const auto ceiling = core::memory_ceiling(job.spec.limits); ceiling != core::unlimited) {
+    environment.push_back("MLJOB_MEMORY=" + std::to_string(ceiling));
+  }
+  return environment;
+}
+
+bool has_ended(const systemd::UnitStatus& status, bool seen_active) {
+  if (status.active == ActiveState::failed) return true;
+  // RemainAfterExit keeps a service that succeeded, so that its result outlives a restart of the daemon.
+  if (status.active == ActiveState::active) return status.sub_state == "exited";
+  return status.active == ActiveState::inactive && (seen_active || status.main_code != 0);
+}
+
+}  // namespace
+
+JobRunner::JobRunner(systemd::EventLoop& loop, systemd::ServiceManager& manager, const kernel::JobLogs& logs,
+                     const Paths& paths, Callbacks callbacks)
+    : loop_(loop),
+      manager_(manager),
+      logs_(logs),
+      paths_(paths),
+      callbacks_(std::move(callbacks)),
+      settle_timer_(loop.make_timer([this] { settle_pending(); })) {}
+
+std::string JobRunner::cgroup_path(const std::string& below_manager) const {
+  return paths_.cgroup_prefix + below_manager;
+}
+
+JobRunner::Live& JobRunner::enlist(const core::Job& job) {
+  if (live_.empty()) manager_.watch_units();
+  Live& live = live_[job.id];
+  live = Live{};
+  live.attempt = job.attempt.number;
+  live.unit = core::job_unit(job);
+  live.slice = core::job_slice(job);
+  return live;
+}
+
+JobRunner::Live* JobRunner::find(core::JobId id, std::uint32_t attempt) {
+  const auto found = live_.find(id);
+  return found != live_.end() && found->second.attempt == attempt ? &found->second : nullptr;
+}
+
+JobRunner::Live* JobRunner::find_unit(const std::string& unit, core::JobId& id) {
+  const auto parsed = core::parse_job_unit(unit);
+  if (!parsed) return nullptr;
+  id = parsed->id;
+  Live* live = find(parsed->id, parsed->attempt);
+  return live != nullptr && live->unit == unit ? live : nullptr;
+}
+
+void JobRunner::start(const core::Job& job) {
+  Live& live = enlist(job);
+  const auto log_path = logs_.create(job.id, job.attempt.number);
+  if (!log_path) return refuse(job.id, live, log_path.error());
+  const auto environment_file =
+      kernel::write_environment_file(paths_.runtime_directory, job.id, job.attempt.number, job_environment(job));
+  if (!environment_file) return refuse(job.id, live, environment_file.error());
+  launch(job.id, systemd::job_request(
+                     job, callbacks_.settings(),
+                     {.log_path = *log_path, .environment_file = *environment_file, .launcher = paths_.launcher},
+                     paths_.scope));
+}
+
+void JobRunner::start_scope(const core::Job& job, std::vector<kernel::UniqueFd> pidfds, Done done) {
+  Live& live = enlist(job);
+  live.scope_done = std::move(done);
+  for (const auto& pidfd : pidfds) {
+    const auto process = kernel::inspect_pidfd(pidfd.get());
+    if (!process) return refuse(job.id, live, process.error());
+    live.pids.push_back(process->pid);
+  }
+  live.pidfds = std::move(pidfds);
+  launch(job.id, systemd::scope_request(job, callbacks_.settings(), live.pids, paths_.scope));
+}
+
+void JobRunner::launch(core::JobId id, const systemd::UnitRequest& request) {
+  const auto attempt = live_.at(id).attempt;
+  manager_.start(
+      request, [this, id, attempt](const core::Expected<std::string>& result) { start_answered(id, attempt, result); });
+}
+
+void JobRunner::start_answered(core::JobId id, std::uint32_t attempt, const core::Expected<std::string>& result) {
+  Live* live = find(id, attempt);
+  if (live == nullptr || live->reported) return;
+  live->start_answered = true;
+  if (!result) return refuse(id, *live, result.error());
+  if (*result == "done") {
+    if (live->ended) return settle(id);
+    return became_running(id, *live);
+  }
+  live->start_failed = *result == "failed" || *result == "timeout" || *result == "dependency";
+  if (live->ended) return settle(id);
+  // It will not become active any more: inactive is its end.
+  live->seen_active = true;
+  refresh(id);
+}
+
+bool JobRunner::members_verified(const Live& live) const {
+  // A scope can be reported as started while a process has left it or died (systemd issue 36781).
+  return std::all_of(live.pids.begin(), live.pids.end(), [&](std::uint32_t pid) {
+    const auto process = kernel::read_process(pid);
+    return process && process->cgroup.ends_with("/" + live.unit);
+  });
+}
+
+void JobRunner::open_slice(Live& live, const core::Job& job) const {
+  if (live.cgroup) return;
+  auto cgroup = kernel::Cgroup::open(paths_.cgroup_root, cgroup_path(core::job_slice_cgroup(job)));
+  if (!cgroup) return;
+  live.cgroup = std::move(*cgroup);
+  compare_limits(live, job);
+}
+
+void JobRunner::compare_limits(Live& live, const core::Job& job) const {
+  if (!live.cgroup) return;
+  live.warnings = core::limit_warnings(job.spec, core::find_class(callbacks_.settings(), job.spec.class_name),
+                                       live.cgroup->effective_limits());
+}
+
+void JobRunner::became_running(core::JobId id, Live& live) {
+  const core::Job* job = callbacks_.find_job(id);
+  if (job == nullptr) return;
+  open_slice(live, *job);
+  if (job->spec.kind != core::JobKind::batch && !members_verified(live)) {
+    const core::Error error{core::ErrorCode::service_manager,
+                            "the process was not found in its scope after the start; it may have exited"};
+    if (live.scope_done) std::exchange(live.scope_done, {})(tl::unexpected(error));
+  }
+  callbacks_.report(id, core::UnitsRunning{});
+  if (live.scope_done) std::exchange(live.scope_done, {})({});
+  live.pidfds.clear();
+}
+
+void JobRunner::refuse(core::JobId id, Live& live, const core::Error& error) {
+  const core::Job* job = callbacks_.find_job(id);
+  if (job == nullptr || live.reported) return;
+  live.reported = true;
+  const auto verdict = start_refused(*job, error);
+  const auto done = std::exchange(live.scope_done, {});
+  callbacks_.report(id, core::StartRefused{.verdict = verdict});
+  if (done) done(tl::unexpected(error));
+}
+
+void JobRunner::stop(const core::Job& job) {
+  // When the unit is gone already its end has been, or is being, reported by itself.
+  manager_.stop(core::job_unit(job), [this, id = job.id](const core::Expected<std::string>& result) {
+    if (!result) log::warning("job " + std::to_string(id) + ": stopping its unit failed: " + result.error().message);
+    refresh(id);
+  });
+}
+
+void JobRunner::thaw_then_stop(const core::Job& job) {
+  manager_.thaw(core::job_slice(job), [this, id = job.id](const core::Expected<void>& result) {
+    if (!result) log::warning("job " + std::to_string(id) + ": thawing it failed: " + result.error().message);
+    if (const core::Job* found = callbacks_.find_job(id)) stop(*found);
+  });
+}
+
+void JobRunner::release(const core::Job& job) {
+  const auto found = live_.find(job.id);
+  if (found == live_.end()) return;
+  const Live& live = found->second;
+  kernel::remove_environment_file(paths_.runtime_directory, job.id, live.attempt);
+  // Stopping the slice stops the unit that is kept in it as well: one transaction of PID 1 instead of two.
+  const std::string unit = live.unit;
+  const bool failed = live.status.active != ActiveState::active;
+  manager_.stop(live.slice, [this, id = job.id, unit, failed](const core::Expected<std::string>& result) {
+    if (!result) log::warning("job " + std::to_string(id) + ": stopping its slice failed: " + result.error().message);
+    if (failed) manager_.reset_failed(unit);
+    released(id);
+  });
+}
+
+void JobRunner::released(core::JobId id) {
+  live_.erase(id);
+  if (live_.empty()) manager_.unwatch_units();
+  callbacks_.released(id);
+}
+
+void JobRunner::resume(const core::Job& job, bool seen_active) {
+  Live& live = enlist(job);
+  live.start_answered = true;
+  live.seen_active = seen_active;
+  open_slice(live, job);
+  refresh(job.id);
+}
+
+void JobRunner::refresh(core::JobId id) {
+  const auto found = live_.find(id);
+  if (found == live_.end() || found->second.reported) return;
+  const auto attempt = found->second.attempt;
+  manager_.get_status(found->second.unit, [this, id, attempt](const core::Expected<systemd::UnitStatus>& status) {
+    Live* live = find(id, attempt);
+    if (live == nullptr || live->reported) return;
+    if (!status) {
+      log::warning("job " + std::to_string(id) + ": asking systemd for its unit failed: " + status.error().message);
+      return;
+    }
+    if (!status->loaded || (status->active == ActiveState::inactive && live->seen_active)) {
+      // Gone: what an earlier signal said of the exit is all there will ever be.
+      if (status->main_code != 0) live->status = *status;
+      live->ended = true;
+      return settle(id);
+    }
+    unit_changed(*status);
+  });
+}
+
+void JobRunner::refresh_all() {
+  std::vector<core::JobId> ids;
+  ids.reserve(live_.size());
+  for (const auto& [id, live] : live_) ids.push_back(id);
+  for (const auto id : ids) refresh(id);
+}
+
+void JobRunner::unit_changed(const systemd::UnitStatus& status) {
+  core::JobId id = 0;
+  Live* live = find_unit(status.unit, id);
+  if (live == nullptr || live->reported) return;
+  live->status = status;
+  look_at(id, *live);
+}
+
+void JobRunner::unit_removed(const std::string& unit) {
+  core::JobId id = 0;
+  Live* live = find_unit(unit, id);
+  if (live == nullptr || live->reported || !live->start_answered) return;
+  live->ended = true;
+  settle(id);
+}
+
+void JobRunner::look_at(core::JobId id, Live& live) {
+  const auto active = live.status.active;
+  if (active == ActiveState::activating || active == ActiveState::active || active == ActiveState::deactivating) {
+    live.seen_active = true;
+  }
+  if (has_ended(live.status, live.seen_active)) {
+    live.ended = true;
+    return settle(id);
+  }
+  // A daemon that restarted between the start and its answer learns from the unit itself that it runs.
+  const core::Job* job = callbacks_.find_job(id);
+  const bool resumed_start = job != nullptr && std::holds_alternative<core::Starting>(job->state) &&
+                             live.start_answered && active == ActiveState::active;
+  if (resumed_start) became_running(id, live);
+}
+
+void JobRunner::settle(core::JobId id) {
+  const auto found = live_.find(id);
+  if (found == live_.end()) return;
+  Live& live = found->second;
+  if (!live.ended || !live.start_answered || live.reported) return;
+  const core::Job* job = callbacks_.find_job(id);
+  if (job == nullptr) return;
+  open_slice(live, *job);
+  const EndedUnit ended{.status = live.status,
+                        .slice = live.cgroup ? &*live.cgroup : nullptr,
+                        .start_failed = live.start_failed,
+                        .exit_reported = live.exit_reported};
+  const CgroupPaths paths{.root = paths_.cgroup_root,
+                          .job_slice = cgroup_path(core::job_slice_cgroup(*job)),
+                          .class_slice = cgroup_path(core::class_slice_cgroup(job->spec.class_name)),
+                          .total_slice = cgroup_path(std::string(core::root_slice))};
+  const auto collected = evidence_.collect(*job, ended, paths);
+  const bool exit_missing = job->spec.kind == core::JobKind::foreground && !live.exit_reported;
+  const bool wait = (collected.record_missing && live.settle_rounds < journal_rounds) ||
+                    (exit_missing && live.settle_rounds < exit_report_rounds);
+  if (wait) {
+    ++live.settle_rounds;
+    settling_.push_back(id);
+    settle_timer_->arm(loop_.now().boot + settle_interval);
+    return;
+  }
+  live.reported = true;
+  const auto done = std::exchange(live.scope_done, {});
+  callbacks_.report(
+      id, core::Ended{.verdict = core::determine_cause(*job, collected.evidence), .usage = collected.evidence.usage});
+  if (done) done(core::failure(core::ErrorCode::invalid_state, "the process ended before its scope was ready"));
+}
+
+void JobRunner::settle_pending() {
+  const auto ids = std::exchange(settling_, {});
+  for (const auto id : ids) settle(id);
+}
+
+void JobRunner::report_exit(core::JobId id, core::ProcessExit exit) {
+  const auto found = live_.find(id);
+  if (found == live_.end()) return;
+  found->second.exit_reported = exit;
+  settle(id);
+}
+
+void JobRunner::freeze(const core::Job& job, Done done) { manager_.freeze(core::job_slice(job), std::move(done)); }
+
+void JobRunner::thaw(const core::Job& job, Done done) { manager_.thaw(core::job_slice(job), std::move(done)); }
+
+void JobRunner::signal(const core::Job& job, const std::string& who, int signal, Done done) {
+  manager_.kill(core::job_unit(job), who, signal, std::move(done));
+}
+
+void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Done done) {
+  manager_.set_properties(core::job_slice(job), systemd::changed_slice_properties(changes),
+                          [this, id = job.id, done = std::move(done)](core::Expected<void> result) {
+                            const auto found = live_.find(id);
+                            const core::Job* changed = callbacks_.find_job(id);
+                            if (result && found != live_.end() && changed != nullptr)
+                              compare_limits(found->second, *changed);
+                            done(std::move(result));
+                          });
+}
+
+core::Usage JobRunner::usage(const core::Job& job) const {
+  const auto found = live_.find(job.id);
+  if (found == live_.end() || !found->second.cgroup) return job.attempt.usage;
+  return found->second.cgroup->usage().value_or(job.attempt.usage);
+}
+
+core::EffectiveLimits JobRunner::effective_limits(const core::Job& job) const {
+  const auto found = live_.find(job.id);
+  if (found == live_.end() || !found->second.cgroup) return {};
+  return found->second.cgroup->effective_limits();
+}
+
+std::vector<std::string> JobRunner::warnings(const core::Job& job) const {
+  const auto found = live_.find(job.id);
+  return found == live_.end() ? std::vector<std::string>{} : found->second.warnings;
+}
+
+std::optional<core::Bytes> JobRunner::memory_now(core::JobId id) const {
+  const auto found = live_.find(id);
+  if (found == live_.end() || !found->second.cgroup) return std::nullopt;
+  const auto usage = found->second.cgroup->usage();
+  if (!usage) return std::nullopt;
+  return usage->memory_current;
+}
+
+std::uint64_t JobRunner::local_oom_count(const std::string& below_manager) const {
+  const auto cgroup = kernel::Cgroup::open(paths_.cgroup_root, cgroup_path(below_manager));
+  if (!cgroup) return 0;
+  const auto events = cgroup->memory_events_local();
+  return events ? events->oom : 0;
+}
+
+std::uint64_t JobRunner::class_oom_count(const std::string& class_name) const {
+  return local_oom_count(core::class_slice_cgroup(class_name));
+}
+
+std::uint64_t JobRunner::total_oom_count() const { return local_oom_count(std::string(core::root_slice)); }
+
+}  // namespace mljobd

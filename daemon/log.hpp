@@ -1,0 +1,22 @@
+// The daemon's own log. Under systemd a line goes to the journal with its fields, else to standard error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mljobd::log {
+
+// Decides once where lines go; before it is called they go to standard error.
+void open();
+
+void info(std::string_view message);
+void warning(std::string_view message);
+void error(std::string_view message);
+
+// What happened to a job; the journal entry carries MLJOBD_JOB_ID= and MESSAGE_ID= (message_id_job_state).
+void job(std::uint32_t id, std::string_view message);
+
+inline constexpr std::string_view message_id_job_state = "f3f35a2c0b0f4a2b9d8f7f0f6a2f4c11";
+
+}  // namespace mljobd::log
