@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/death_cause.hpp"
+#include "core/limit_check.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::kernel {
@@ -20,23 +21,21 @@ using FlatKeyed = std::map<std::string, std::uint64_t, std::less<>>;
 // 0 when the key is missing.
 [[nodiscard]] std::uint64_t value_of(const FlatKeyed& values, std::string_view key);
 
-// One number, as in memory.current; surrounding white space is ignored.
+// One number, as in memory.current; surrounding white space is ignored. Empty for anything else.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
 // memory.max, memory.high, memory.swap.max, pids.max: a number, or "max", which is core::unlimited.
 [[nodiscard]] std::optional<std::uint64_t> parse_limit(std::string_view text);
 
-// cpu.max, "QUOTA PERIOD" in microseconds, in percent of one CPU, rounded to the nearest; empty for "max" (no quota).
+// cpu.max, "QUOTA PERIOD" in microseconds, in percent of one CPU, rounded to the nearest;
+// core::unlimited_quota for "max PERIOD".
 [[nodiscard]] std::optional<std::uint32_t> parse_cpu_max(std::string_view text);
 
 // cpu.weight ("700") and io.weight ("default 300", followed by lines for single devices).
 [[nodiscard]] std::optional<std::uint64_t> parse_weight(std::string_view text);
 
-// cpuset.cpus: the list as the kernel writes it, "0-3,8"; empty when it is empty.
-[[nodiscard]] std::optional<std::string> parse_cpu_list(std::string_view text);
-
-// How many CPUs a list names: "0-3,8" is 5. Empty for what is not a list.
-[[nodiscard]] std::optional<std::uint32_t> count_cpus(std::string_view list);
+// cpuset.cpus.effective: the list as the kernel writes it, "0-3,8".
+[[nodiscard]] std::string parse_cpu_list(std::string_view text);
 
 struct IoTotals {
   core::Bytes read = 0;
@@ -49,7 +48,7 @@ struct IoTotals {
 // memory.events and memory.events.local; counters that this kernel does not have are 0.
 [[nodiscard]] core::MemoryEvents parse_memory_events(std::string_view text);
 
-// cgroup.procs; processes of another pid namespace (0) are left out.
+// cgroup.procs, of which a cut off last line is ignored; processes of another pid namespace (0) are left out.
 [[nodiscard]] std::vector<std::uint32_t> parse_processes(std::string_view text);
 
 }  // namespace mljobd::kernel

@@ -28,8 +28,8 @@ class Cgroup {
   // least memory_current (kernels before 5.19 have no memory.peak). A removed cgroup gives invalid_state.
   [[nodiscard]] core::Expected<core::Usage> usage() const;
 
-  // What the kernel enforces; a field is empty when its controller is not enabled here.
-  // cpu_list is "" where the cgroup has no list of its own; cpu_quota_percent is empty where there is no quota.
+  // What the kernel enforces; a field is empty when its controller is not enabled here. cpu_list is what is left of
+  // the cgroup's own list by those above it (cpuset.cpus.effective).
   [[nodiscard]] core::EffectiveLimits effective_limits() const;
 
   // Events of this cgroup and those below it; empty when it is gone or has no memory controller.

@@ -13,9 +13,8 @@ namespace mljobd::kernel {
 
 // Writes <directory>/<job>-<attempt>.env, mode 0600, for EnvironmentFile=, and returns its path. An older one is
 // replaced as a whole. The directory is made with mode 0700 if it is missing.
-// invalid_spec: an entry is not KEY=value with a key of [A-Za-z_][A-Za-z0-9_]*, or holds what systemd does not take
-// from such a file (a control character other than tab and newline, text that is not UTF-8), or the whole is above
-// 1 MiB. storage: the file cannot be written.
+// invalid_spec: an entry is not KEY=value with a key of [A-Za-z_][A-Za-z0-9_]*, or its value has a NUL or is not UTF-8:
+// systemd drops the first and refuses the whole file for the others. storage: the file cannot be written.
 [[nodiscard]] core::Expected<std::string> write_environment_file(const std::string& directory, core::JobId job,
                                                                  std::uint32_t attempt,
                                                                  const std::vector<std::string>& environment);

@@ -27,7 +27,7 @@ using FileExpected = tl::expected<T, FileError>;
 inline constexpr std::size_t default_read_limit = std::size_t{64} * 1024;
 
 // The failure of an operation on `name` by errno `number`; the code is `storage`.
-// `doing` completes "Cannot …": "read", "create".
+// `doing` completes "cannot …": "read", "create".
 [[nodiscard]] tl::unexpected<FileError> file_failure(std::string_view doing, std::string_view name, int number);
 
 // Opened with O_CLOEXEC in addition to `flags`. `name` is relative to `dirfd` (AT_FDCWD: the working directory).
@@ -40,11 +40,13 @@ inline constexpr std::size_t default_read_limit = std::size_t{64} * 1024;
 [[nodiscard]] FileExpected<std::string> read_file_at(int dirfd, const char* name,
                                                      std::size_t limit = default_read_limit);
 
-// The same for a descriptor that is open: from the start, whatever its offset. `name` is for the message.
-[[nodiscard]] FileExpected<std::string> read_open_file(int fd, std::string_view name,
-                                                       std::size_t limit = default_read_limit);
+// The first `limit` bytes of it, for contents that a job can make as long as it likes.
+[[nodiscard]] FileExpected<std::string> read_start_of_file_at(int dirfd, const char* name, std::size_t limit);
 
 // One write(2), as the kernel's control files want it; the file must exist and is not truncated.
 [[nodiscard]] FileExpected<void> write_file_at(int dirfd, const char* name, std::string_view content);
+
+// Makes the directory with mode 0700 unless it is there; the one above it must exist.
+[[nodiscard]] FileExpected<void> make_directory(const std::string& path);
 
 }  // namespace mljobd::kernel

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/types.hpp"
-#include "kernel/files.hpp"
 #include "kernel/unique_fd.hpp"
 
 namespace mljobd::kernel {
@@ -16,6 +15,8 @@ class JobLogs {
  public:
   // The directory is systemd's to make (LogsDirectory=); create() makes it with mode 0700 if it is missing.
   explicit JobLogs(std::string directory);
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
 
   [[nodiscard]] std::string path(core::JobId job, std::uint32_t attempt) const;  // <directory>/42-1.log
 
@@ -40,7 +41,7 @@ class JobLogs {
   void remove(core::JobId job, std::uint32_t attempts) const;
 
  private:
-  [[nodiscard]] FileExpected<UniqueFd> open(core::JobId job, std::uint32_t attempt, int flags) const;
+  [[nodiscard]] core::Expected<UniqueFd> open(core::JobId job, std::uint32_t attempt, int flags) const;
 
   std::string directory_;
 };

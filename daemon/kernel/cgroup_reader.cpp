@@ -1,0 +1,165 @@
+#include "kernel/cgroup_reader.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kernel/cgroup_parsers.hpp"
+#include "kernel/files.hpp"
+#include "kernel/text.hpp"
+
+namespace mljobd::kernel {
+namespace {
+
+// Empty when the file cannot be read: the controller is not enabled, or the cgroup is gone.
+template <class Parser>
+auto read_optional(int directory, const char* name, Parser parse)
+    -> std::optional<decltype(parse(std::string_view{}))> {
+  const auto text = read_file_at(directory, name);
+  if (!text) return std::nullopt;
+  return parse(std::string_view(*text));
+}
+
+core::Bytes read_bytes(int directory, const char* name) {
+  return read_optional(directory, name, parse_number).value_or(std::nullopt).value_or(0);
+}
+
+FlatKeyed read_flat_keyed(int directory, const char* name) {
+  return read_optional(directory, name, parse_flat_keyed).value_or(FlatKeyed{});
+}
+
+// Every cgroup has this file, whatever its controllers, until it is removed.
+bool exists(int directory) { return ::faccessat(directory, "cgroup.controllers", F_OK, 0) == 0; }
+
+core::Error gone(const std::string& path) {
+  return {core::ErrorCode::invalid_state, "the cgroup " + path + " is gone: its job has ended"};
+}
+
+bool is_safe(std::string_view path) {
+  while (!path.empty()) {
+    if (take_until(path, '/') == "..") return false;
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> own_processes(int directory, const std::string& below) {
+  constexpr std::size_t bytes_per_line = 8;  // PID_MAX_LIMIT has seven digits
+  const auto text =
+      read_start_of_file_at(directory, (below + "cgroup.procs").c_str(), Cgroup::max_processes * bytes_per_line);
+  return text ? parse_processes(*text) : std::vector<std::uint32_t>{};
+}
+
+// Adds the directories right below `below` (relative to `directory`, with a slash at its end or empty).
+void add_children(int directory, const std::string& below, std::vector<std::string>& found) {
+  auto opened = open_directory(directory, below.empty() ? "." : below.c_str());
+  if (!opened) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(opened->get()), ::closedir);
+  if (!stream) return;
+  (void)opened->release();  // the stream closes it
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this function's alone
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = static_cast<const char*>(entry->d_name);
+    if (entry->d_type != DT_DIR || name == "." || name == "..") continue;
+    if (found.size() >= Cgroup::max_cgroups) return;
+    found.push_back(below + std::string(name) + "/");
+  }
+}
+
+}  // namespace
+
+Cgroup::Cgroup(UniqueFd directory, std::string path) : directory_(std::move(directory)), path_(std::move(path)) {}
+
+core::Expected<Cgroup> Cgroup::open(const std::string& root, const std::string& path) {
+  const std::size_t start = std::min(path.find_first_not_of('/'), path.size());
+  const std::string below = path.substr(start);
+  if (below.empty() || !is_safe(below)) {
+    return core::failure(core::ErrorCode::invalid_spec, "\"" + path + "\" is not the path of a cgroup below the root");
+  }
+  const auto top = open_directory(AT_FDCWD, root.c_str());
+  if (!top) return tl::unexpected<core::Error>(top.error());
+  auto directory = open_directory(top->get(), below.c_str());
+  if (!directory && directory.error().is_gone()) return tl::unexpected<core::Error>(gone(below));
+  if (!directory) return tl::unexpected<core::Error>(directory.error());
+  return Cgroup(std::move(*directory), below);
+}
+
+core::Expected<core::Usage> Cgroup::usage() const {
+  const int directory = directory_.get();
+  const FlatKeyed memory = read_flat_keyed(directory, "memory.stat");
+  const FlatKeyed cpu = read_flat_keyed(directory, "cpu.stat");
+  const IoTotals io = read_optional(directory, "io.stat", parse_io_stat).value_or(IoTotals{});
+  core::Usage usage{.memory_current = read_bytes(directory, "memory.current"),
+                    .memory_peak = read_bytes(directory, "memory.peak"),
+                    .memory_anon = value_of(memory, "anon"),
+                    .memory_file = value_of(memory, "file"),
+                    .memory_shmem = value_of(memory, "shmem"),
+                    .swap_current = read_bytes(directory, "memory.swap.current"),
+                    .cpu_time = core::Microseconds(static_cast<core::Microseconds::rep>(value_of(cpu, "usage_usec"))),
+                    .io_read = io.read,
+                    .io_written = io.written,
+                    .tasks = read_bytes(directory, "pids.current")};
+  usage.memory_peak = std::max(usage.memory_peak, usage.memory_current);
+  // Asked last: what was removed in between must not pass for a job that used nothing.
+  if (!exists(directory)) return tl::unexpected<core::Error>(gone(path_));
+  return usage;
+}
+
+core::EffectiveLimits Cgroup::effective_limits() const {
+  const int directory = directory_.get();
+  const auto limit = [directory](const char* name) {
+    return read_optional(directory, name, parse_limit).value_or(std::nullopt);
+  };
+  const auto weight = [directory](const char* name) {
+    return read_optional(directory, name, parse_weight).value_or(std::nullopt);
+  };
+  return {.memory_max = limit("memory.max"),
+          .memory_high = limit("memory.high"),
+          .swap_max = limit("memory.swap.max"),
+          .tasks_max = limit("pids.max"),
+          .cpu_weight = weight("cpu.weight"),
+          .io_weight = weight("io.weight"),
+          .cpu_quota_percent = read_optional(directory, "cpu.max", parse_cpu_max).value_or(std::nullopt),
+          .cpu_list = read_optional(directory, "cpuset.cpus.effective", parse_cpu_list)};
+}
+
+std::optional<core::MemoryEvents> Cgroup::memory_events() const {
+  return read_optional(directory_.get(), "memory.events", parse_memory_events);
+}
+
+std::optional<core::MemoryEvents> Cgroup::memory_events_local() const {
+  return read_optional(directory_.get(), "memory.events.local", parse_memory_events);
+}
+
+std::optional<core::Bytes> Cgroup::memory_max() const {
+  return read_optional(directory_.get(), "memory.max", parse_limit).value_or(std::nullopt);
+}
+
+bool Cgroup::populated() const { return value_of(read_flat_keyed(directory_.get(), "cgroup.events"), "populated") > 0; }
+
+std::vector<std::uint32_t> Cgroup::processes(bool recursive) const {
+  const int directory = directory_.get();
+  std::vector<std::string> places{""};  // relative to the directory; grows while it is walked through
+  std::vector<std::uint32_t> processes;
+  for (std::size_t index = 0; index < places.size() && processes.size() < max_processes; ++index) {
+    const std::string place = places[index];
+    const auto found = own_processes(directory, place);
+    const std::size_t count = std::min(found.size(), max_processes - processes.size());
+    processes.insert(processes.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
+    if (recursive) add_children(directory, place, places);
+  }
+  return processes;
+}
+
+core::Expected<void> Cgroup::kill_all() const {
+  const auto written = write_file_at(directory_.get(), "cgroup.kill", "1");
+  if (written || !exists(directory_.get())) return {};
+  return core::failure(core::ErrorCode::service_manager,
+                       "cannot kill the processes of " + path_ + ": " + written.error().message);
+}
+
+}  // namespace mljobd::kernel

@@ -1,0 +1,97 @@
+#include "kernel/machine.hpp"
+
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "core/format.hpp"
+#include "kernel/cgroup_parsers.hpp"
+#include "kernel/files.hpp"
+#include "kernel/text.hpp"
+
+namespace mljobd::kernel {
+namespace {
+
+// "MemTotal:       16384000 kB"
+std::optional<core::Bytes> meminfo_value(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    std::string_view line = take_until(text, '\n');
+    if (take_until(line, ':') != key) continue;
+    std::string_view value = trimmed(line);
+    const auto kibibytes = parse_number(take_until(value, ' '));
+    if (!kibibytes) return std::nullopt;
+    return *kibibytes * 1024;
+  }
+  return std::nullopt;
+}
+
+core::Expected<void> read_memory(int root, Machine& machine) {
+  const auto text = read_file_at(root, "proc/meminfo");
+  if (!text) return tl::unexpected<core::Error>(text.error());
+  const auto total = meminfo_value(*text, "MemTotal");
+  const auto available = meminfo_value(*text, "MemAvailable");
+  if (!total || !available) {
+    return core::failure(core::ErrorCode::storage, "/proc/meminfo does not tell MemTotal and MemAvailable");
+  }
+  machine.total_memory = *total;
+  machine.available_memory = *available;
+  machine.swap_total = meminfo_value(*text, "SwapTotal").value_or(0);
+  return {};
+}
+
+core::Expected<void> read_cpus(int root, Machine& machine) {
+  const auto text = read_file_at(root, "sys/devices/system/cpu/online");
+  if (!text) return tl::unexpected<core::Error>(text.error());
+  const auto cpus = core::parse_cpu_list(trimmed(*text));
+  if (!cpus) {
+    return core::failure(core::ErrorCode::storage,
+                         "/sys/devices/system/cpu/online is not a list of CPUs: " + cpus.error().message);
+  }
+  machine.logical_cpus = static_cast<std::uint32_t>(cpus->size());
+  return {};
+}
+
+}  // namespace
+
+core::Expected<Machine> read_machine(const std::string& root) {
+  const auto top = open_directory(AT_FDCWD, root.c_str());
+  if (!top) return tl::unexpected<core::Error>(top.error());
+  Machine machine;
+  if (const auto read = read_memory(top->get(), machine); !read) return tl::unexpected(read.error());
+  if (const auto read = read_cpus(top->get(), machine); !read) return tl::unexpected(read.error());
+  const auto boot_id = read_file_at(top->get(), "proc/sys/kernel/random/boot_id");
+  if (!boot_id) return tl::unexpected<core::Error>(boot_id.error());
+  machine.boot_id = trimmed(*boot_id);
+  return machine;
+}
+
+std::optional<ShmSpace> shm_space() {
+  struct stat shm{};
+  struct stat above{};
+  if (::stat("/dev/shm", &shm) != 0 || ::stat("/dev", &above) != 0 || shm.st_dev == above.st_dev) return std::nullopt;
+  struct statvfs space{};
+  // A tmpfs that was mounted without a bound says 0 blocks.
+  if (::statvfs("/dev/shm", &space) != 0 || space.f_blocks == 0) return std::nullopt;
+  return ShmSpace{.total = space.f_blocks * space.f_frsize, .free = space.f_bavail * space.f_frsize};
+}
+
+PlatformSupport read_platform(const std::string& root, const std::string& own_cgroup) {
+  PlatformSupport support;
+  const auto top = open_directory(AT_FDCWD, root.c_str());
+  if (!top) return support;
+  // With psi=0 on the kernel's command line the file opens, or not, but never reads (EOPNOTSUPP).
+  support.psi = read_file_at(top->get(), "proc/pressure/memory").has_value();
+  // On a hybrid host this directory is a tmpfs, and the version 2 hierarchy is in "unified" below it, without
+  // controllers.
+  support.unified_cgroup = read_file_at(top->get(), "sys/fs/cgroup/cgroup.controllers").has_value();
+  if (!support.unified_cgroup) return support;
+  const std::string own = "sys/fs/cgroup/" + own_cgroup + "/cgroup.controllers";
+  const std::string names = read_file_at(top->get(), own.c_str()).value_or(std::string());
+  std::string_view rest = trimmed(names);
+  while (!rest.empty()) support.controllers.emplace_back(take_until(rest, ' '));
+  return support;
+}
+
+}  // namespace mljobd::kernel
