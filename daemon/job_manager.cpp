@@ -26,8 +26,6 @@ bool in(const core::Job& job) {
   return std::holds_alternative<State>(job.state);
 }
 
-bool waiting(const core::Job& job) { return in<core::Queued>(job) || in<core::Held>(job); }
-
 std::string state_message(const core::Job& job) {
   if (const auto* finished = std::get_if<core::Finished>(&job.state)) return finished->cause.advice;
   return {};
@@ -71,6 +69,7 @@ void JobManager::begin() {
   started_ = true;
   replan_ = true;
   prune_history();
+  sample();  // jobs of an earlier daemon have logs to bound, too
   schedule_flush();
 }
 
@@ -156,11 +155,11 @@ void JobManager::plan() {
   std::uint32_t starting = 0;
   for (const auto& [id, job] : jobs_) {
     const auto claim = core::memory_claim(job.spec.limits);
-    if (core::has_units(job.state) || (waiting(job) && runner_->holds_units(id))) {
+    if (core::has_units(job.state) || (core::is_waiting(job.state) && runner_->holds_units(id))) {
       // One that is back in the queue while PID 1 still clears its last attempt away counts as running until then.
       input.running.push_back({.id = id, .owner = job.owner, .class_name = job.spec.class_name, .memory_claim = claim});
       if (in<core::Starting>(job)) ++starting;
-    } else if (waiting(job)) {
+    } else if (core::is_waiting(job.state)) {
       input.waiting.push_back({.id = id,
                                .owner = job.owner,
                                .class_name = job.spec.class_name,
@@ -381,81 +380,6 @@ void JobManager::forget(core::JobId id) {
   set_problem("log " + std::to_string(id), "");
   jobs_.erase(id);
   observer_->job_forgotten(id);
-}
-
-// --- What is known
-
-const core::Job* JobManager::find(core::JobId id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : &found->second;
-}
-
-core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
-  if (const auto* job = find(id)) return job;
-  auto loaded = store_.load(id);
-  if (!loaded) return tl::unexpected(loaded.error());
-  if (!*loaded) {
-    return core::failure(core::ErrorCode::no_such_job, "there is no job " + std::to_string(id) +
-                                                           "; `jobctl list --all` shows the ones that are known");
-  }
-  const auto [added, inserted] = jobs_.emplace(id, std::move(**loaded));
-  finished_.push_back(id);
-  observer_->job_recalled(added->second);
-  return &added->second;
-}
-
-core::Expected<std::vector<core::Job>> JobManager::list(const store::JobFilter& filter) const {
-  auto jobs = store_.list(filter);
-  if (!jobs) return jobs;
-  // Pending reasons and what could not be written yet are only in memory.
-  for (auto& job : *jobs) {
-    if (const auto* present = find(job.id)) job = *present;
-  }
-  return jobs;
-}
-
-Counts JobManager::counts() const {
-  Counts counts{.finished = finished_count_};
-  for (const auto& [id, job] : jobs_) {
-    if (waiting(job)) ++counts.queued;
-    if (core::has_units(job.state)) ++counts.running;
-  }
-  return counts;
-}
-
-MemoryAccount JobManager::memory() const {
-  MemoryAccount account{
-      .total = machine_.total_memory,
-      .jobs_max = machine_.total_memory - core::host_memory_reserve(settings_, machine_.total_memory)};
-  for (const auto& [id, job] : jobs_) {
-    if (core::has_units(job.state)) account.reserved += core::memory_claim(job.spec.limits);
-  }
-  return account;
-}
-
-Progress JobManager::progress(core::JobId id) const {
-  const auto found = progress_.find(id);
-  return found == progress_.end() ? Progress{} : found->second;
-}
-
-std::vector<std::string> JobManager::problems() const {
-  std::vector<std::string> sentences;
-  sentences.reserve(problems_.size());
-  for (const auto& [key, sentence] : problems_) sentences.push_back(sentence);
-  return sentences;
-}
-
-void JobManager::set_problem(const std::string& key, const std::string& sentence) {
-  const auto found = problems_.find(key);
-  const bool known = found != problems_.end();
-  if (sentence.empty() ? !known : (known && found->second == sentence)) return;
-  if (sentence.empty()) {
-    problems_.erase(found);
-  } else {
-    problems_[key] = sentence;
-    log::warning(sentence);
-  }
-  if (observer_ != nullptr) observer_->service_state_changed();
 }
 
 }  // namespace mljobd

@@ -18,10 +18,6 @@ constexpr core::Bytes room_for_output = core::Bytes{8} << 20;
 constexpr std::size_t progress_message_limit = 200;
 constexpr std::size_t adopted_processes_limit = 64;
 
-bool waiting(const core::Job& job) {
-  return std::holds_alternative<core::Queued>(job.state) || std::holds_alternative<core::Held>(job.state);
-}
-
 std::string subject(core::JobId id) { return "job " + std::to_string(id); }
 
 core::Expected<void> check_processes(const Caller& caller, const std::vector<kernel::UniqueFd>& pidfds) {
@@ -59,7 +55,7 @@ core::Expected<void> JobManager::check_quota(const Caller& caller) const {
   for (const auto& [id, job] : jobs_) {
     if (core::is_finished(job.state)) continue;
     ++unfinished;
-    if (waiting(job) && job.owner == caller.uid) ++of_caller;
+    if (core::is_waiting(job.state) && job.owner == caller.uid) ++of_caller;
   }
   if (of_caller >= settings_.quotas.queued_jobs && !caller.privileged) {
     return core::failure(core::ErrorCode::limit_exceeded,

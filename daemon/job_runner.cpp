@@ -211,6 +211,10 @@ void JobRunner::resume(const core::Job& job, bool seen_active) {
   live.start_answered = true;
   live.seen_active = seen_active;
   open_slice(live, job);
+  // A freeze or thaw may have been carried out without its answer having been heard.
+  const bool frozen = live.cgroup && live.cgroup->frozen();
+  if (frozen && std::holds_alternative<core::Running>(job.state)) callbacks_.report(job.id, core::FreezeDone{});
+  if (!frozen && std::holds_alternative<core::Frozen>(job.state)) callbacks_.report(job.id, core::ThawDone{});
   refresh(job.id);
 }
 

@@ -61,7 +61,10 @@ void Reconciler::compare_job(const core::Job& job, const Units& units) {
   const bool starting = std::holds_alternative<core::Starting>(job.state);
   const auto unit = units.find(core::job_unit(job));
   if (unit != units.end()) {
-    return runner_.resume(job, !starting || unit->second.active != ActiveState::inactive);
+    runner_.resume(job, !starting || unit->second.active != ActiveState::inactive);
+    // The stop was written down; whether PID 1 was told is not known, and telling it twice does no harm.
+    if (std::holds_alternative<core::Stopping>(job.state)) runner_.thaw_then_stop(job);
+    return;
   }
   // The slice comes into being with the unit: without either, the call never reached PID 1.
   if (starting && !units.contains(core::job_slice(job))) {

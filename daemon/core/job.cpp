@@ -99,6 +99,10 @@ std::optional<CauseKind> cause_kind_from(std::string_view word) { return value_o
 std::optional<PendingReason> pending_reason_from(std::string_view word) { return value_of(pending_reasons, word); }
 std::optional<StopReason> stop_reason_from(std::string_view word) { return value_of(stop_reasons, word); }
 
+bool is_waiting(const JobState& state) {
+  return std::holds_alternative<Queued>(state) || std::holds_alternative<Held>(state);
+}
+
 bool has_units(const JobState& state) {
   return std::holds_alternative<Starting>(state) || std::holds_alternative<Running>(state) ||
          std::holds_alternative<Frozen>(state) || std::holds_alternative<Stopping>(state);

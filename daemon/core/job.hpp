@@ -192,6 +192,8 @@ struct Job {
 [[nodiscard]] std::optional<PendingReason> pending_reason_from(std::string_view word);
 [[nodiscard]] std::optional<StopReason> stop_reason_from(std::string_view word);
 
+// Queued or Held.
+[[nodiscard]] bool is_waiting(const JobState& state);
 // Starting, Running, Frozen or Stopping: PID 1 may hold units of it.
 [[nodiscard]] bool has_units(const JobState& state);
 [[nodiscard]] bool is_finished(const JobState& state);

@@ -10,8 +10,6 @@ bool in(const Job& job) {
   return std::holds_alternative<State>(job.state);
 }
 
-bool waiting(const Job& job) { return in<Queued>(job) || in<Held>(job); }
-
 bool running_or_frozen(const Job& job) { return in<Running>(job) || in<Frozen>(job); }
 
 tl::unexpected<Error> impossible(const Job& job, std::string_view wish) {
@@ -118,7 +116,7 @@ class Applier {
   }
 
   Expected<Transition> operator()(const CancelRequested& event) const {
-    if (waiting(job_)) {
+    if (is_waiting(job_.state)) {
       Verdict verdict;
       verdict.result = JobResult::cancelled;
       verdict.exit_code = -1;

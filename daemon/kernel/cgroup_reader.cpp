@@ -141,6 +141,8 @@ std::optional<core::Bytes> Cgroup::memory_max() const {
 
 bool Cgroup::populated() const { return value_of(read_flat_keyed(directory_.get(), "cgroup.events"), "populated") > 0; }
 
+bool Cgroup::frozen() const { return value_of(read_flat_keyed(directory_.get(), "cgroup.events"), "frozen") > 0; }
+
 std::vector<std::uint32_t> Cgroup::processes(bool recursive) const {
   const int directory = directory_.get();
   std::vector<std::string> places{""};  // relative to the directory; grows while it is walked through

@@ -41,6 +41,7 @@ class Cgroup {
 
   // Whether a process lives in it or below it; false when it is gone.
   [[nodiscard]] bool populated() const;
+  [[nodiscard]] bool frozen() const;  // all processes in it have stopped
 
   // At most max_processes, and at most max_cgroups directories when recursive: the contents belong to the job.
   [[nodiscard]] std::vector<std::uint32_t> processes(bool recursive) const;

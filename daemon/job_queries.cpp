@@ -1,0 +1,82 @@
+// What the manager knows, for those who ask; nothing here changes a job.
+#include <utility>
+
+#include "job_manager.hpp"
+#include "log.hpp"
+
+namespace mljobd {
+
+const core::Job* JobManager::find(core::JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
+  if (const auto* job = find(id)) return job;
+  auto loaded = store_.load(id);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (!*loaded) {
+    return core::failure(core::ErrorCode::no_such_job, "there is no job " + std::to_string(id) +
+                                                           "; `jobctl list --all` shows the ones that are known");
+  }
+  const auto [added, inserted] = jobs_.emplace(id, std::move(**loaded));
+  finished_.push_back(id);
+  observer_->job_recalled(added->second);
+  return &added->second;
+}
+
+core::Expected<std::vector<core::Job>> JobManager::list(const store::JobFilter& filter) const {
+  auto jobs = store_.list(filter);
+  if (!jobs) return jobs;
+  // Pending reasons and what could not be written yet are only in memory.
+  for (auto& job : *jobs) {
+    if (const auto* present = find(job.id)) job = *present;
+  }
+  return jobs;
+}
+
+Counts JobManager::counts() const {
+  Counts counts{.finished = finished_count_};
+  for (const auto& [id, job] : jobs_) {
+    if (core::is_waiting(job.state)) ++counts.queued;
+    if (core::has_units(job.state)) ++counts.running;
+  }
+  return counts;
+}
+
+MemoryAccount JobManager::memory() const {
+  MemoryAccount account{
+      .total = machine_.total_memory,
+      .jobs_max = machine_.total_memory - core::host_memory_reserve(settings_, machine_.total_memory)};
+  for (const auto& [id, job] : jobs_) {
+    if (core::has_units(job.state)) account.reserved += core::memory_claim(job.spec.limits);
+  }
+  return account;
+}
+
+Progress JobManager::progress(core::JobId id) const {
+  const auto found = progress_.find(id);
+  return found == progress_.end() ? Progress{} : found->second;
+}
+
+std::vector<std::string> JobManager::problems() const {
+  std::vector<std::string> sentences;
+  sentences.reserve(problems_.size());
+  for (const auto& [key, sentence] : problems_) sentences.push_back(sentence);
+  return sentences;
+}
+
+void JobManager::set_problem(const std::string& key, const std::string& sentence) {
+  const auto found = problems_.find(key);
+  const bool known = found != problems_.end();
+  if (sentence.empty() ? !known : (known && found->second == sentence)) return;
+  if (sentence.empty()) {
+    problems_.erase(found);
+  } else {
+    problems_[key] = sentence;
+    log::warning(sentence);
+  }
+  if (observer_ != nullptr) observer_->service_state_changed();
+}
+
+}  // namespace mljobd
