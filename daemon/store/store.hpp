@@ -4,6 +4,7 @@
 // the class; all errors are ErrorCode::storage. Not thread-safe: one thread uses one Store.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,14 +45,14 @@ struct JobFilter {
   std::optional<core::UserId> owner{};
   std::string class_name{};
   std::string name{};
-  std::optional<core::RealTime> since{};  // submitted then or later
+  std::optional<core::RealTime> since{};  // submitted or ended then or later
   std::uint32_t limit = 1000;             // at most Store::list_limit, whatever is asked
 };
 
 struct EventFilter {
   core::JobId job = 0;  // 0 = of all jobs and of the daemon
   std::optional<core::RealTime> since{};
-  std::uint32_t limit = 100;  // at most Store::list_limit, whatever is asked
+  std::uint32_t limit = 100;  // at most Store::events_limit, whatever is asked
 };
 
 // What else there is of a job that was forgotten (its logs) is named after these.
@@ -64,10 +65,12 @@ struct PrunedJob {
 
 class Store {
  public:
-  // One answer holds no more jobs or events than this.
-  static constexpr std::uint32_t list_limit = 10000;
+  // One answer holds no more than this.
+  static constexpr std::uint32_t list_limit = 100000;
+  static constexpr std::uint32_t events_limit = 10000;
   // One call of prune() forgets no more jobs than this, so that the event loop is not held up.
   static constexpr std::uint32_t prune_limit = 1000;
+  static constexpr std::size_t problems_limit = 100;
 
   // Creates the database (mode 0600; its directory must exist) or brings an older one up to date. A damaged one is
   // renamed to PATH.damaged-UTC and a fresh one begun: see set_aside(). One that a newer mljobd wrote, or another
@@ -82,8 +85,9 @@ class Store {
   // units or logs still carry.
   [[nodiscard]] const std::optional<std::string>& set_aside() const;
 
-  // Job records that could not be read: one sentence each, since open(). They are left in place, and left out of
-  // every list; one is forgotten here when the job is saved again or pruned.
+  // What could not be read since open(): one sentence for a database that was set aside, one for each job record (at
+  // most problems_limit are kept). Such a record is left in place and out of every list; its sentence goes when the job
+  // is saved again or pruned.
   [[nodiscard]] std::vector<std::string> problems() const;
 
   // Also raises last_id(). On a full disk nothing is changed and the store works on: try again when space is back.

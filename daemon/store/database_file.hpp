@@ -1,0 +1,17 @@
+// The database as files: created private, moved away whole.
+#pragma once
+
+#include <string>
+
+#include "core/types.hpp"
+
+namespace mljobd::store {
+
+// Makes it, or takes other people's permissions from the one that is there. Errors: storage.
+[[nodiscard]] core::Expected<void> ensure_private_file(const std::string& path);
+
+// Renames it and its log files to PATH.damaged-UTC (…-wal, …-shm), where sqlite3(1) can open it; returns that name.
+// Nothing may have it open. Errors: storage.
+[[nodiscard]] core::Expected<std::string> move_aside(const std::string& path, core::RealTime now);
+
+}  // namespace mljobd::store

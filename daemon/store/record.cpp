@@ -1,0 +1,193 @@
+#include "store/record.hpp"
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "store/record_archive.hpp"
+
+namespace mljobd::store {
+
+// The type itself or its const form: written from the one, read into the other.
+template <class T, class Of>
+concept Either = std::same_as<std::remove_const_t<T>, Of>;
+
+}  // namespace mljobd::store
+
+// Beside the types that they describe: argument-dependent lookup, by which the archives find them, does not look into
+// unnamed namespaces.
+namespace mljobd::core {
+
+using store::Either;
+
+template <class Archive>
+void describe(Archive& archive, Either<Limits> auto& limits) {
+  archive("memory", limits.memory);
+  archive("memory_max", limits.memory_max);
+  archive("memory_high", limits.memory_high);
+  archive("swap_max", limits.swap_max);
+  archive("tasks_max", limits.tasks_max);
+  archive("cpu_weight", limits.cpu_weight);
+  archive("io_weight", limits.io_weight);
+  archive("cpu_quota_percent", limits.cpu_quota_percent);
+  archive("cpu_list", limits.cpu_list);
+  archive("oom_score_adjust", limits.oom_score_adjust);
+  archive("oom_policy", limits.oom_policy);
+  archive("private_shm", limits.private_shm);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<JobSpec> auto& specification) {
+  archive("kind", specification.kind);
+  archive("name", specification.name);
+  archive("class", specification.class_name);
+  archive("command", specification.command);
+  archive("workdir", specification.workdir);
+  archive("limits", specification.limits);
+  archive("priority", specification.priority);
+  archive("time_limit", specification.time_limit);
+  archive("stop_timeout", specification.stop_timeout);
+  archive("hold", specification.hold);
+  archive("requeue", specification.requeue);
+  archive("output", specification.output);
+  archive("error", specification.error);
+  archive("comment", specification.comment);
+  archive("labels", specification.labels);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<Cause> auto& cause) {
+  archive("what", cause.what);
+  archive("limit", cause.limit);
+  archive("peak", cause.peak);
+  archive("shmem", cause.shmem);
+  archive("victim", cause.victim);
+  archive("by", cause.by);
+  archive("advice", cause.advice);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<Usage> auto& usage) {
+  archive("memory_current", usage.memory_current);
+  archive("memory_peak", usage.memory_peak);
+  archive("memory_anon", usage.memory_anon);
+  archive("memory_file", usage.memory_file);
+  archive("memory_shmem", usage.memory_shmem);
+  archive("swap_current", usage.swap_current);
+  archive("cpu_time", usage.cpu_time);
+  archive("io_read", usage.io_read);
+  archive("io_written", usage.io_written);
+  archive("tasks", usage.tasks);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<Attempt> auto& attempt) {
+  archive("number", attempt.number);
+  archive("boot_id", attempt.boot_id);
+  archive("started", attempt.started);
+  archive("started_boot", attempt.started_boot);
+  archive("ended", attempt.ended);
+  archive("frozen_total", attempt.frozen_total);
+  archive("exit_code", attempt.exit_code);
+  archive("exit_signal", attempt.exit_signal);
+  archive("usage", attempt.usage);
+  archive("class_oom_before", attempt.class_oom_before);
+  archive("total_oom_before", attempt.total_oom_before);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<Queued> auto& state) {
+  archive("reason", state.reason);
+  archive("detail", state.detail);
+}
+template <class Archive>
+void describe(Archive& /*archive*/, Either<Held> auto& /*state*/) {}
+template <class Archive>
+void describe(Archive& /*archive*/, Either<Starting> auto& /*state*/) {}
+template <class Archive>
+void describe(Archive& /*archive*/, Either<Running> auto& /*state*/) {}
+template <class Archive>
+void describe(Archive& archive, Either<Frozen> auto& state) {
+  archive("since", state.since);
+}
+template <class Archive>
+void describe(Archive& archive, Either<Stopping> auto& state) {
+  archive("reason", state.reason);
+  archive("by", state.by);
+}
+template <class Archive>
+void describe(Archive& archive, Either<Finished> auto& state) {
+  archive("result", state.result);
+  archive("cause", state.cause);
+}
+
+constexpr const char* state_key = "state";
+
+static void describe(store::Writer& archive, const JobState& state) {
+  archive(state_key, std::string(to_word(state)));
+  std::visit([&](const auto& alternative) { describe(archive, alternative); }, state);
+}
+
+template <std::size_t... index>
+static bool read_state(store::Reader& archive, const std::string& word, JobState& state,
+                       std::index_sequence<index...>) {
+  const auto read_as = [&](JobState candidate) {
+    if (to_word(candidate) != word) return false;
+    std::visit([&](auto& alternative) { describe(archive, alternative); }, candidate);
+    state = std::move(candidate);
+    return true;
+  };
+  return (read_as(JobState(std::in_place_index<index>)) || ...);
+}
+
+static void describe(store::Reader& archive, JobState& state) {
+  std::string word;
+  archive(state_key, word);
+  if (!read_state(archive, word, state, std::make_index_sequence<std::variant_size_v<JobState>>())) {
+    throw store::RecordError("unknown word '" + word + "'");
+  }
+}
+
+// The specification and what filters look at (id, owner, time of submission) are stored beside the record.
+template <class Archive>
+void describe(Archive& archive, Either<Job> auto& job) {
+  archive("owner_name", job.owner_name);
+  archive("state", job.state);
+  archive("attempt", job.attempt);
+}
+
+}  // namespace mljobd::core
+
+namespace mljobd::store {
+namespace {
+
+template <class Value>
+core::Expected<void> decode(std::string_view text, Value& value) {
+  try {
+    Reader::decode(Json::parse(text), value);
+    return {};
+  } catch (const RecordError& error) {
+    return core::failure(core::ErrorCode::storage, error.what());
+  } catch (const Json::exception& error) {
+    return core::failure(core::ErrorCode::storage, error.what());
+  }
+}
+
+}  // namespace
+
+std::string encode_record(const core::Job& job) { return Writer::encode(job).dump(); }
+std::string encode_specification(const core::JobSpec& specification) { return Writer::encode(specification).dump(); }
+std::string encode_environment(const core::JobSpec& specification) {
+  return Writer::encode(specification.environment).dump();
+}
+
+core::Expected<void> decode_record(std::string_view text, core::Job& job) { return decode(text, job); }
+core::Expected<void> decode_specification(std::string_view text, core::JobSpec& specification) {
+  return decode(text, specification);
+}
+core::Expected<void> decode_environment(std::string_view text, core::JobSpec& specification) {
+  return decode(text, specification.environment);
+}
+
+}  // namespace mljobd::store

@@ -1,0 +1,100 @@
+#include "store/schema.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include <SQLiteCpp/Transaction.h>
+#include <sqlite3.h>
+
+namespace mljobd::store {
+namespace {
+
+// "mljb": tells our databases from those of other programs.
+constexpr std::int32_t application_id = 0x6d6c6a62;
+
+// Step n brings schema n to n+1, each in a transaction of its own. Steps are never edited once released: add one.
+constexpr std::array migrations{
+    // `ended` is set exactly for finished jobs. The partial indexes keep what a running job changes out of them.
+    R"sql(
+CREATE TABLE jobs (
+  id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, name TEXT NOT NULL, class TEXT NOT NULL, state TEXT NOT NULL,
+  result TEXT, submitted INTEGER NOT NULL, ended INTEGER, attempt INTEGER NOT NULL, record TEXT NOT NULL);
+CREATE TABLE specifications (job INTEGER PRIMARY KEY, specification TEXT NOT NULL, environment TEXT NOT NULL);
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY, time INTEGER NOT NULL, job INTEGER NOT NULL, kind TEXT NOT NULL, old_state TEXT NOT NULL,
+  new_state TEXT NOT NULL, reason TEXT NOT NULL, message TEXT NOT NULL);
+CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO numbers VALUES ('last_id', 0), ('draining', 0);
+CREATE INDEX jobs_state ON jobs (state) WHERE ended IS NULL;
+CREATE INDEX jobs_result ON jobs (result) WHERE ended IS NOT NULL;
+CREATE INDEX jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
+CREATE INDEX jobs_submitted ON jobs (submitted);
+CREATE INDEX jobs_owner ON jobs (owner);
+CREATE INDEX jobs_name ON jobs (name);
+CREATE INDEX events_job ON events (job, time);
+)sql",
+};
+
+std::int32_t number(SQLite::Database& database, const char* query) { return database.execAndGet(query).getInt(); }
+
+core::Expected<std::int32_t> known_version(SQLite::Database& database, const std::string& path) {
+  const auto version = number(database, "PRAGMA user_version");
+  const auto application = number(database, "PRAGMA application_id");
+  const bool fresh = version == 0 && application == 0 && number(database, "SELECT count(*) FROM sqlite_schema") == 0;
+  if (!fresh && application != application_id) {
+    return core::failure(core::ErrorCode::storage,
+                         path + " is the database of another program: move it away, or give mljobd another path");
+  }
+  if (version > static_cast<std::int32_t>(migrations.size())) {
+    return core::failure(core::ErrorCode::storage,
+                         path + " was written by a newer mljobd (schema " + std::to_string(version) +
+                             ", this one knows " + std::to_string(migrations.size()) + "): upgrade, or move it away");
+  }
+  return version;
+}
+
+void migrate(SQLite::Database& database, std::int32_t version) {
+  for (auto step = static_cast<std::size_t>(version); step < migrations.size(); ++step) {
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    database.exec(migrations[step]);
+    database.exec("PRAGMA application_id = " + std::to_string(application_id));
+    database.exec("PRAGMA user_version = " + std::to_string(step + 1));
+    transaction.commit();
+  }
+}
+
+void keep_log_on_close(SQLite::Database& database, bool keep) {
+  sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
+}
+
+void set_up(SQLite::Database& database) {
+  // The answer is the mode in force: a file system without shared memory keeps the old journal, which is as safe.
+  static_cast<void>(database.execAndGet("PRAGMA journal_mode = WAL").getString());
+  database.exec(
+      "PRAGMA synchronous = FULL;"      // what was reported must survive a power cut
+      "PRAGMA cache_size = -512;"       // KiB: the daemon is small when nothing happens
+      "PRAGMA temp_store = MEMORY;"     // sorting must not depend on space in /tmp
+      "PRAGMA trusted_schema = OFF;");  // the file is data
+  static_cast<void>(database.execAndGet("PRAGMA mmap_size = 0").getInt64());
+  static_cast<void>(database.execAndGet("PRAGMA journal_size_limit = 4194304").getInt64());
+}
+
+void check(SQLite::Database& database) {
+  const auto verdict = database.execAndGet("PRAGMA quick_check(1)").getString();
+  if (verdict != "ok") throw DamagedDatabase(verdict);
+}
+
+}  // namespace
+
+core::Expected<void> prepare_database(SQLite::Database& database, const std::string& path) {
+  keep_log_on_close(database, true);
+  const auto version = known_version(database, path);
+  if (!version) return tl::unexpected(version.error());
+  keep_log_on_close(database, false);
+  set_up(database);
+  check(database);
+  migrate(database, *version);
+  return {};
+}
+
+}  // namespace mljobd::store

@@ -1,0 +1,234 @@
+#include "store/store.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <utility>
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Transaction.h>
+#include <sqlite3.h>
+
+#include "store/database_file.hpp"
+#include "store/event_table.hpp"
+#include "store/job_table.hpp"
+#include "store/number_table.hpp"
+#include "store/schema.hpp"
+#include "store/storage_error.hpp"
+
+namespace mljobd::store {
+namespace {
+
+using core::Expected;
+
+// Long enough for a backup by hand to pass, short enough for the event loop.
+constexpr int busy_timeout_milliseconds = 250;
+
+// When the change set says that the job became finished; the epoch when it does not.
+core::RealTime finished_at(const ChangeSet& changes, core::JobId id) {
+  core::RealTime latest{};
+  for (const auto& event : changes.events) {
+    if (event.job == id) latest = std::max(latest, event.time);
+  }
+  return latest;
+}
+
+}  // namespace
+
+class Store::Implementation {
+ public:
+  Implementation(SQLite::Database&& database, std::string path)
+      : path_(std::move(path)), database_(std::move(database)) {}
+
+  [[nodiscard]] SQLite::Database& database() { return database_; }
+  [[nodiscard]] JobTable& jobs() { return jobs_; }
+  [[nodiscard]] EventTable& events() { return events_; }
+  [[nodiscard]] NumberTable& numbers() { return numbers_; }
+  [[nodiscard]] const std::optional<std::string>& set_aside() const { return set_aside_; }
+
+  void note_set_aside(std::string target, const std::string& reason) {
+    set_aside_problem_ = "the job records in " + path_ + " were damaged (" + reason + "): they are kept as " + target +
+                         ", all jobs in them are forgotten";
+    set_aside_ = std::move(target);
+  }
+  void note_problem(core::JobId id, const std::string& reason) {
+    if (problems_.size() < problems_limit || problems_.contains(id)) problems_[id] = reason;
+  }
+  void forget_problem(core::JobId id) { problems_.erase(id); }
+  [[nodiscard]] std::vector<std::string> problems() const {
+    std::vector<std::string> sentences;
+    if (!set_aside_problem_.empty()) sentences.push_back(set_aside_problem_);
+    for (const auto& [id, reason] : problems_) {
+      sentences.push_back("the record of job " + std::to_string(id) + " cannot be read and is left out: " + reason);
+    }
+    return sentences;
+  }
+
+  // Runs `action`, which may throw, and returns what it returns; an exception becomes the error.
+  template <class Action>
+  auto guarded(Access access, Action action) -> decltype(action()) {
+    try {
+      return action();
+    } catch (const SQLite::Exception& error) {
+      return tl::unexpected(storage_error(error, access, path_));
+    } catch (const std::exception& error) {
+      return tl::unexpected(storage_error(error, access, path_));
+    }
+  }
+
+ private:
+  std::string path_;
+  std::optional<std::string> set_aside_;
+  std::string set_aside_problem_;
+  std::map<core::JobId, std::string> problems_;
+  SQLite::Database database_;
+  JobTable jobs_{database_, [this](core::JobId id, const std::string& reason) { note_problem(id, reason); }};
+  EventTable events_{database_};
+  NumberTable numbers_{database_};
+};
+
+namespace {
+
+[[noreturn]] void rethrow_as_damage_if_it_is(const SQLite::Exception& error) {
+  const int code = error.getErrorCode() & 0xFF;
+  // SQLITE_ERROR: a table or column that this version of the schema has is not there.
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR) throw DamagedDatabase(error.what());
+  throw error;
+}
+
+}  // namespace
+
+Expected<Store> Store::open(const std::string& path) {
+  // Throws DamagedDatabase, with everything closed again.
+  const auto connect = [&]() -> Expected<std::unique_ptr<Implementation>> {
+    try {
+      SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, busy_timeout_milliseconds);
+      return prepare_database(database, path).map([&] {
+        return std::make_unique<Implementation>(std::move(database), path);
+      });
+    } catch (const SQLite::Exception& error) {
+      rethrow_as_damage_if_it_is(error);
+    }
+  };
+  const auto begin_anew = [&](const std::string& reason) -> Expected<std::unique_ptr<Implementation>> {
+    const auto now = std::chrono::time_point_cast<core::Microseconds>(std::chrono::system_clock::now());
+    auto target = move_aside(path, now);
+    if (!target) return tl::unexpected(target.error());
+    if (auto created = ensure_private_file(path); !created) return tl::unexpected(created.error());
+    auto implementation = connect();
+    if (implementation) (*implementation)->note_set_aside(*std::move(target), reason);
+    return implementation;
+  };
+  try {
+    if (auto ready = ensure_private_file(path); !ready) return tl::unexpected(ready.error());
+    Expected<std::unique_ptr<Implementation>> implementation;
+    try {
+      implementation = connect();
+    } catch (const DamagedDatabase& damage) {
+      implementation = begin_anew(damage.what());
+    }
+    return std::move(implementation).map([](auto&& made) { return Store(std::forward<decltype(made)>(made)); });
+  } catch (const SQLite::Exception& error) {
+    return tl::unexpected(storage_error(error, Access::open, path));
+  } catch (const std::exception& error) {
+    return tl::unexpected(storage_error(error, Access::open, path));
+  }
+}
+
+Store::Store(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
+Store::Store(Store&& other) noexcept = default;
+Store& Store::operator=(Store&& other) noexcept = default;
+Store::~Store() = default;
+
+const std::optional<std::string>& Store::set_aside() const { return implementation_->set_aside(); }
+std::vector<std::string> Store::problems() const { return implementation_->problems(); }
+
+Expected<void> Store::save(const ChangeSet& changes) {
+  if (changes.empty()) return {};
+  auto& store = *implementation_;
+  return store.guarded(Access::write, [&]() -> Expected<void> {
+    SQLite::Transaction transaction(store.database(), SQLite::TransactionBehavior::IMMEDIATE);
+    core::JobId highest = 0;
+    for (const auto& job : changes.jobs) {
+      store.jobs().save(job, finished_at(changes, job.id));
+      highest = std::max(highest, job.id);
+    }
+    if (highest != 0) store.numbers().raise_last_id(highest);
+    for (const auto& event : changes.events) store.events().append(event);
+    if (changes.draining) store.numbers().set_draining(*changes.draining);
+    transaction.commit();
+    for (const auto& job : changes.jobs) store.forget_problem(job.id);
+    return {};
+  });
+}
+
+Expected<std::vector<core::Job>> Store::load_unfinished() const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read,
+                       [&]() -> Expected<std::vector<core::Job>> { return store.jobs().load_unfinished(); });
+}
+
+Expected<std::optional<core::Job>> Store::load(core::JobId id) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read, [&]() -> Expected<std::optional<core::Job>> {
+    return store.jobs().load(id).map_error([&](core::Error error) {
+      error.message = "the record of job " + std::to_string(id) + " cannot be read: " + error.message;
+      return error;
+    });
+  });
+}
+
+Expected<std::vector<core::Job>> Store::list(const JobFilter& filter) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read, [&]() -> Expected<std::vector<core::Job>> { return store.jobs().list(filter); });
+}
+
+Expected<std::vector<EventRecord>> Store::list_events(const EventFilter& filter) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read,
+                       [&]() -> Expected<std::vector<EventRecord>> { return store.events().list(filter); });
+}
+
+Expected<core::JobId> Store::last_id() const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read, [&]() -> Expected<core::JobId> {
+    return std::max(store.numbers().last_id(), store.jobs().highest_id());
+  });
+}
+
+Expected<void> Store::raise_last_id(core::JobId id) {
+  auto& store = *implementation_;
+  return store.guarded(Access::write, [&]() -> Expected<void> {
+    store.numbers().raise_last_id(id);
+    return {};
+  });
+}
+
+Expected<bool> Store::draining() const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read, [&]() -> Expected<bool> { return store.numbers().draining(); });
+}
+
+Expected<std::uint64_t> Store::finished_count() const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read, [&]() -> Expected<std::uint64_t> { return store.jobs().finished_count(); });
+}
+
+Expected<std::vector<PrunedJob>> Store::prune(core::RealTime older_than, std::uint32_t keep_jobs) {
+  auto& store = *implementation_;
+  return store.guarded(Access::write, [&]() -> Expected<std::vector<PrunedJob>> {
+    SQLite::Transaction transaction(store.database(), SQLite::TransactionBehavior::IMMEDIATE);
+    auto pruned = store.jobs().prunable(older_than, keep_jobs, prune_limit);
+    for (const auto& job : pruned) {
+      store.jobs().erase(job.id);
+      store.events().erase_of_job(job.id);
+    }
+    store.events().erase_of_daemon(older_than, prune_limit);
+    transaction.commit();
+    for (const auto& job : pruned) store.forget_problem(job.id);
+    return pruned;
+  });
+}
+
+}  // namespace mljobd::store
