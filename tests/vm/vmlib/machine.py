@@ -38,6 +38,8 @@ class Machine:
         self.console_log = self.folder / "console.log"
         self.qemu_log = self.folder / "qemu.log"
         self.disks = cache_folder() / "disks" / name
+        # Tells disks to be booted again from those that a dead machine left behind.
+        self.kept_mark = self.disks / "kept"
 
     # State
 
@@ -86,7 +88,7 @@ class Machine:
         image = ensure_image(configuration.suite)
         accelerator = choose_accelerator(image)
         snapshot = None
-        kept_disks = (self.disks / "root.qcow2").exists()
+        kept_disks = keep and self.kept_mark.exists()
         if not (cold or kept_disks):
             # Imported here because making a snapshot needs a machine in turn.
             from .snapshot import ensure_snapshot  # pylint: disable=import-outside-toplevel
@@ -96,7 +98,9 @@ class Machine:
             started = time.monotonic()
             if not kept_disks:
                 self.make_disks(image, configuration, snapshot)
-            self.start(image, configuration, accelerator, keep, snapshot)
+                if keep:
+                    self.kept_mark.touch()
+            self.start(image, configuration, accelerator, snapshot)
             self.wait_until_reachable(RESUME_SECONDS if snapshot else BOOT_SECONDS)
             if snapshot:
                 self.remote().output(f"date --set=@{time.time():.3f}")
@@ -136,7 +140,7 @@ class Machine:
         if configuration.swap:
             run_quietly(["qemu-img", "create", "-q", "-f", "qcow2", swap, configuration.swap])
 
-    def start(self, image, configuration, accelerator, keep, snapshot=None):
+    def start(self, image, configuration, accelerator, snapshot=None):
         for leftover in (self.console_log, self.qemu_log, self.monitor_path):
             leftover.unlink(missing_ok=True)
         port = free_port()
@@ -156,7 +160,6 @@ class Machine:
             image=str(image.folder),
             accelerator=accelerator,
             configuration=asdict(configuration),
-            keep=keep,
         )
         wait_for_exec(process.pid)
 
@@ -196,7 +199,7 @@ class Machine:
         deadline = time.monotonic() + seconds
         while self.is_alive():
             if time.monotonic() > deadline:
-                raise VmError(f"{self.name} is still running after {seconds} s\n{self.console_tail()}")
+                raise VmError(f"{self.name} is still running after {seconds} s")
             time.sleep(0.1)
         self.remote().close()
 
@@ -209,7 +212,7 @@ class Machine:
         configuration = Configuration(**state["configuration"])
         with self.starting():
             started = time.monotonic()
-            self.start(image, configuration, state["accelerator"], state["keep"])
+            self.start(image, configuration, state["accelerator"])
             self.wait_until_reachable(BOOT_SECONDS)
             say(f"{self.name} booted again in {time.monotonic() - started:.1f} s")
 
@@ -225,12 +228,9 @@ class Machine:
                 time.sleep(0.02)
         self.remote().close()
 
-    def down(self):
+    def down(self, discard=False):
         """Ends the machine. Disks are removed, except those of a machine started with --keep."""
-        if not self.exists():
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return
-        keep = self.state()["keep"]
+        keep = self.kept_mark.exists() and not discard
         if keep and self.is_alive():
             self.power_off()
         self.kill()

@@ -11,7 +11,7 @@ from .host import VmError
 CONNECT_SECONDS = 60
 TRANSFER_SECONDS = 300
 MASTER_SECONDS = 30
-TIMED_OUT = 124
+GRACE_SECONDS = 20
 SSH_FAILED = 255
 
 
@@ -74,9 +74,10 @@ class Remote:
         # The guest ends the command too: closing the connection alone would leave it running.
         limited = ["timeout", "--kill-after=5", str(timeout), "sh", "-c", as_shell_text(command)]
         process = subprocess.Popen([*self.arguments(), shlex.join(limited)], **streams)
-        code = self.wait(process, timeout + 15)
-        if code == SSH_FAILED and not self.is_alive():
-            raise VmError("the VM ended while the command ran")
+        code = self.wait(process, timeout + GRACE_SECONDS)
+        if code == SSH_FAILED:
+            # Also the code of a command that exits 255, so ask the guest before calling it lost.
+            self.output("true")
         return code
 
     def output(self, command, timeout=60):
@@ -98,7 +99,7 @@ class Remote:
         return printed
 
     def wait(self, process, timeout):
-        """Waits for an ssh client, but never longer than the VM lives or the time allows."""
+        """Waits for a local process that talks to the guest, never longer than the VM lives."""
         deadline = time.monotonic() + timeout
         try:
             while True:
@@ -108,7 +109,7 @@ class Remote:
                     if not self.is_alive():
                         raise VmError("the VM ended while the command ran") from None
                     if time.monotonic() > deadline:
-                        return TIMED_OUT
+                        raise VmError(f"the VM has not answered for {timeout} s") from None
         finally:
             stop(process)
 
