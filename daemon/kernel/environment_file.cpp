@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "core/text.hpp"
 #include "kernel/files.hpp"
 
 namespace mljobd::kernel {
@@ -23,36 +24,21 @@ bool is_key(std::string_view key) {
          std::all_of(key.begin(), key.end(), [](char letter) { return is_letter(letter) || is_digit(letter); });
 }
 
-// What utf8_is_valid() of systemd takes as a character: no surrogates, no noncharacters.
-bool is_character(std::uint32_t code) {
-  const bool surrogate = (code & 0xFFFFF800U) == 0xD800U;
-  const bool noncharacter = (code >= 0xFDD0U && code <= 0xFDEFU) || (code & 0xFFFEU) == 0xFFFEU;
-  return code < 0x110000U && !surrogate && !noncharacter;
+// U+FDD0 to U+FDEF and the last two of every plane are well-formed, but utf8_is_valid() of systemd refuses them.
+// The text is well-formed.
+bool has_noncharacter(std::string_view text) {
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    const auto byte = [text, index](std::size_t offset) { return static_cast<unsigned char>(text[index + offset]); };
+    const bool in_arabic_block = byte(0) == 0xEF && byte(1) == 0xB7 && byte(2) >= 0x90 && byte(2) <= 0xAF;
+    const bool ends_first_plane = byte(0) == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE;
+    const bool ends_plane = byte(0) >= 0xF0 && (byte(1) & 0x0FU) == 0x0F && byte(2) == 0xBF && byte(3) >= 0xBE;
+    if (in_arabic_block || ends_first_plane || ends_plane) return true;
+  }
+  return false;
 }
 
-// The length of the character that `text` begins with; 0 if it is not one.
-std::size_t character_length(std::string_view text) {
-  const auto byte_at = [text](std::size_t index) { return static_cast<unsigned char>(text[index]); };
-  const std::uint32_t first = byte_at(0);
-  if (first < 0x80U) return 1;
-  const std::size_t length = first < 0xC0U ? 0 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : first < 0xF8U ? 4 : 0;
-  if (length == 0 || text.size() < length) return 0;
-  std::uint32_t code = first & (0x7FU >> length);
-  for (std::size_t index = 1; index < length; ++index) {
-    if ((byte_at(index) & 0xC0U) != 0x80U) return 0;
-    code = (code << 6U) | (byte_at(index) & 0x3FU);
-  }
-  constexpr std::uint32_t smallest[] = {0, 0, 0x80U, 0x800U, 0x10000U};  // below: a longer form than needed
-  return code >= smallest[length] && is_character(code) ? length : 0;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
+bool is_acceptable(std::string_view value) {
+  return value.find('\0') == std::string_view::npos && core::is_valid_utf8(value) && !has_noncharacter(value);
 }
 
 // Inside double quotes everything stands for itself but these four, newline and carriage return included
@@ -104,7 +90,7 @@ core::Expected<std::string> format_environment(const std::vector<std::string>& e
                            "an entry of the environment must be KEY=value with letters, digits and underscores in KEY");
     }
     const std::string_view value = entry.substr(separator + 1);
-    if (value.find('\0') != std::string_view::npos || !is_utf8(value)) {
+    if (!is_acceptable(value)) {
       return core::failure(core::ErrorCode::invalid_spec,
                            "the value of the environment variable " + std::string(key) + " is not UTF-8 text");
     }

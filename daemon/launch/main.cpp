@@ -1,0 +1,113 @@
+// mljob-launch: opens the files that a job's output goes to, then becomes the job's program.
+//
+//   mljob-launch [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT…]
+//
+// It runs as the job's user, because PID 1 would open these files as root: StandardOutput=append:PATH writes wherever
+// a link that the user put there points to. It stands between every such job and its program, so it loads nothing that
+// is needed only when it fails.
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <syslog.h>
+#include <unistd.h>
+
+namespace {
+
+// systemd's own (systemd.exec(5), "Process Exit Codes"): what reads them there reads them here.
+enum ExitCode { exit_usage = 2, exit_exec = 203, exit_stdout = 209, exit_stderr = 222 };
+
+struct Request {
+  const char* output = nullptr;
+  const char* error = nullptr;
+  char** program = nullptr;  // ends with a null pointer
+};
+
+// False when the arguments are not as above.
+bool parse(int count, char** arguments, Request& request) {
+  int index = 1;
+  for (; index + 1 < count && std::strcmp(arguments[index], "--") != 0; index += 2) {
+    const std::string_view option = arguments[index];
+    if (option == "--output") {
+      request.output = arguments[index + 1];
+    } else if (option == "--error") {
+      request.error = arguments[index + 1];
+    } else {
+      return false;
+    }
+  }
+  if (index + 1 >= count) return false;
+  request.program = arguments + index + 1;
+  return true;
+}
+
+// A record like the one of PID 1 when it cannot execute a program (SD_MESSAGE_SPAWN_FAILED), so that the cause of
+// death is found in the same place. Without libsystemd or the journal the job's log has to do.
+void record_failure(const char* step, const char* program, int number) {
+  void* library = ::dlopen("libsystemd.so.0", RTLD_NOW);
+  if (library == nullptr) return;
+  using SendFunction = int (*)(const iovec*, int);
+  const auto send = reinterpret_cast<SendFunction>(::dlsym(library, "sd_journal_sendv"));
+  if (send == nullptr) return;
+  // The journal may come to look at this process when it has gone; the invocation still tells whose record it is.
+  const char* invocation = std::getenv("INVOCATION_ID");  // NOLINT(concurrency-mt-unsafe): there is one thread
+  std::array<std::string, 6> fields{
+      "MESSAGE_ID=641257651c1b4ec9a8624d7a40a9e1e7",
+      std::string("MESSAGE=Failed at step ") + step + " spawning " + program + ": " + std::strerror(number),
+      std::string("EXECUTABLE=") + program,
+      "ERRNO=" + std::to_string(number),
+      "PRIORITY=" + std::to_string(LOG_ERR),
+      std::string("INVOCATION_ID=") + (invocation != nullptr ? invocation : "")};
+  std::array<iovec, fields.size()> record{};
+  for (std::size_t index = 0; index < fields.size(); ++index) {
+    record[index] = {.iov_base = fields[index].data(), .iov_len = fields[index].size()};
+  }
+  send(record.data(), static_cast<int>(record.size()));
+}
+
+int fail_to_open(const char* path, const char* what, const Request& request, const char* step, ExitCode code) {
+  const int number = errno;
+  std::fprintf(stderr, "mljob-launch: cannot open %s for the job's %s: %s\n", path, what, std::strerror(number));
+  record_failure(step, request.program[0], number);
+  return code;
+}
+
+// As a shell's ">>" would, with the rights and the umask of the user; -1 and errno on failure.
+int open_to_append(const char* path) {
+  constexpr mode_t less_umask = 0666;
+  return ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, less_umask);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Request request;
+  if (!parse(count, arguments, request)) {
+    std::fputs("usage: mljob-launch [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT...]\n", stderr);
+    return exit_usage;
+  }
+  const int output = request.output != nullptr ? open_to_append(request.output) : -1;
+  if (request.output != nullptr && output < 0) {
+    return fail_to_open(request.output, "output", request, "STDOUT", exit_stdout);
+  }
+  const int error = request.error != nullptr ? open_to_append(request.error) : output;
+  if (request.error != nullptr && error < 0) {
+    return fail_to_open(request.error, "error output", request, "STDERR", exit_stderr);
+  }
+  // The present one is the job's log, where whoever looks for a reason looks first.
+  const int log = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (output >= 0) ::dup2(output, STDOUT_FILENO);
+  if (error >= 0) ::dup2(error, STDERR_FILENO);
+  ::execvp(request.program[0], request.program);
+  const int number = errno;
+  ::dprintf(log, "mljob-launch: cannot run %s: %s\n", request.program[0], std::strerror(number));
+  record_failure("EXEC", request.program[0], number);
+  return exit_exec;
+}
