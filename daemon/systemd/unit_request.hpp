@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/types.hpp"
+
 namespace mljobd::systemd {
 
 enum class ManagerScope { system, user };
@@ -35,10 +37,16 @@ struct UnitProperty {
 struct UnitRequest {
   std::string name{};
   std::vector<UnitProperty> properties{};
-  // Units created with it, in the same transaction; one that exists already keeps what it has.
+  // Units created with it. Where one of them exists already as a transient unit, the whole request is refused.
   std::vector<std::pair<std::string, std::vector<UnitProperty>>> auxiliary{};
 
   bool operator==(const UnitRequest&) const = default;
 };
+
+// PID 1 writes transient units to files, unescaped but for the arguments of commands, and reads them again at every
+// daemon-reload: a line break in a user's string would become a setting of its own there, run as root, and a backslash
+// at the end would swallow the next one. Errors: invalid_spec, naming the property.
+[[nodiscard]] core::Expected<void> check_fits_unit_file(const std::vector<UnitProperty>& properties);
+[[nodiscard]] core::Expected<void> check_fits_unit_file(const UnitRequest& request);
 
 }  // namespace mljobd::systemd
