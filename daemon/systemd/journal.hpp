@@ -1,5 +1,6 @@
 // What the kernel and PID 1 wrote in the journal about the end of a job. Every look-up seeks close to its record and
-// gives up after a bounded number of entries and about 200 ms; not found and journal unreadable are the same answer.
+// gives up after a bounded number of entries and about 250 ms; not found and journal unreadable are the same answer.
+// Anybody can write anything into the journal: only what the kernel, root or the daemon's own user wrote counts.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,10 @@
 namespace mljobd::systemd {
 
 // Why a unit's program could not be executed, without the name of the unit in front:
-// "Failed at step EXEC spawning /x: No such file or directory".
-[[nodiscard]] std::optional<std::string> find_spawn_failure(const std::string& unit, const std::string& invocation_id);
+// "Failed at step EXEC spawning /x: No such file or directory". PID 1's child writes it, for the last steps as the user
+// that the job runs as: `owner` is believed as well.
+[[nodiscard]] std::optional<std::string> find_spawn_failure(const std::string& unit, const std::string& invocation_id,
+                                                            core::UserId owner = 0);
 
 // The kernel's latest memory-cgroup or machine-wide kill since then whose victim was in the cgroup, or below it.
 [[nodiscard]] std::optional<core::OomKill> find_oom_kill(const std::string& cgroup_prefix, core::RealTime since);
