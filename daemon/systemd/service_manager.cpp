@@ -1,0 +1,340 @@
+#include "systemd/service_manager.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "systemd/manager_bus.hpp"
+#include "systemd/unit_jobs.hpp"
+#include "systemd/unit_messages.hpp"
+#include "systemd/unit_path.hpp"
+
+namespace mljobd::systemd {
+namespace {
+
+constexpr std::string_view job_units = "mljob-";
+constexpr const char* no_such_unit = "org.freedesktop.systemd1.NoSuchUnit";
+// A cache, not the truth: when it is full it starts anew, and states are asked for again.
+constexpr std::size_t known_units_bound = 32768;
+
+bool runs_processes(std::string_view unit) { return unit.ends_with(".service") || unit.ends_with(".scope"); }
+
+// What systemd's job must have come to, where the signal of its end was lost in a reload or re-execution.
+std::string result_of(UnitJobKind kind, const UnitStatus& status) {
+  const bool up = status.loaded && (status.active == ActiveState::active || status.active == ActiveState::reloading);
+  if (kind == UnitJobKind::stop) return up ? "canceled" : "done";
+  if (up) return "done";
+  return status.active == ActiveState::failed ? "failed" : "canceled";
+}
+
+}  // namespace
+
+class ServiceManager::Impl {
+ public:
+  Impl(sdbus::IConnection& connection, UnitEvents events);
+
+  void watch();
+  void unwatch();
+  void run_unit_job(const char* method, UnitJobKind kind, const std::string& unit, const ManagerBus::Fill& fill,
+                    JobDone done);
+  void plain_call(const char* method, const ManagerBus::Fill& fill, Done done);
+  void list(const std::vector<std::string>& patterns, ListDone done);
+  void ask(const std::string& unit, StatusDone done);
+
+  ManagerBus& bus() { return bus_; }
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+ private:
+  struct Known {
+    UnitStatus status{};
+    bool has_end = false;
+  };
+
+  void need_unit_job_match();
+  void rest();
+  void ask_version();
+  void owner_changed(bool available);
+  void reloading(sdbus::Message& message);
+  void unit_job_removed(sdbus::Message& message);
+  void unit_job_ended(const std::string& path, const std::string& result);
+  void check_waiting();
+  void unit_removed(sdbus::Message& message);
+  void properties_changed(sdbus::Message& message);
+  void picture_complete(const std::string& unit, Known& known, PropertiesRead read);
+
+  UnitEvents events_;
+  ManagerBus bus_;
+  UnitJobs unit_jobs_;
+  std::map<std::string, Known> known_;
+  std::string version_;
+  bool watching_ = false;
+  bool resting_ = false;
+  sdbus::Slot reloading_match_;
+  sdbus::Slot unit_job_match_;
+  sdbus::Slot removed_match_;
+  sdbus::Slot changed_match_;
+};
+
+ServiceManager::Impl::Impl(sdbus::IConnection& connection, UnitEvents events)
+    : events_(std::move(events)),
+      bus_(connection, events_.failed, [this](bool available) { owner_changed(available); }) {
+  reloading_match_ = bus_.match_manager(std::string("interface='") + manager_interface + "',member='Reloading'",
+                                        [this](sdbus::Message& message) { reloading(message); });
+  ask_version();
+}
+
+void ServiceManager::Impl::ask_version() {
+  const auto fill = [](sdbus::MethodCall& call) { call << manager_interface << "Version"; };
+  bus_.call_object("/org/freedesktop/systemd1", properties_interface, "Get", fill,
+                   [this](sdbus::MethodReply& reply, const sdbus::Error* error) {
+                     if (error != nullptr) return;
+                     sdbus::Variant value;
+                     reply >> value;
+                     const auto text = value.get<std::string>();
+                     version_ = text.substr(0, text.find_first_not_of("0123456789"));
+                   });
+}
+
+// Matches come before Subscribe, so that no signal falls between the two.
+void ServiceManager::Impl::watch() {
+  watching_ = true;
+  need_unit_job_match();
+  if (!removed_match_) {
+    removed_match_ = bus_.match_manager(std::string("interface='") + manager_interface + "',member='UnitRemoved'",
+                                        [this](sdbus::Message& message) { unit_removed(message); });
+  }
+  if (!changed_match_) {
+    changed_match_ = bus_.match_manager(std::string("interface='") + properties_interface +
+                                            "',member='PropertiesChanged',"
+                                            "path_namespace='/org/freedesktop/systemd1/unit'",
+                                        [this](sdbus::Message& message) { properties_changed(message); });
+  }
+  bus_.call("Subscribe", [](sdbus::MethodCall&) {}, [](sdbus::MethodReply&, const sdbus::Error*) {});
+}
+
+void ServiceManager::Impl::unwatch() {
+  watching_ = false;
+  rest();
+}
+
+void ServiceManager::Impl::need_unit_job_match() {
+  if (unit_job_match_) return;
+  unit_job_match_ = bus_.match_manager(std::string("interface='") + manager_interface + "',member='JobRemoved'",
+                                       [this](sdbus::Message& message) { unit_job_removed(message); });
+}
+
+// Runs inside the handlers of the very matches that it ends, so they go when the answer comes, which is another
+// handler.
+void ServiceManager::Impl::rest() {
+  if (watching_ || resting_ || !unit_jobs_.idle()) return;
+  resting_ = true;
+  bus_.call(
+      "Unsubscribe", [](sdbus::MethodCall&) {},
+      [this](sdbus::MethodReply& reply, const sdbus::Error*) {
+        resting_ = false;
+        if (watching_ || !unit_jobs_.idle() || !reply.isValid()) return;
+        unit_job_match_.reset();
+        removed_match_.reset();
+        changed_match_.reset();
+        known_.clear();
+      });
+}
+
+void ServiceManager::Impl::run_unit_job(const char* method, UnitJobKind kind, const std::string& unit,
+                                        const ManagerBus::Fill& fill, JobDone done) {
+  need_unit_job_match();
+  unit_jobs_.call_sent();
+  bus_.call(method, fill, [this, kind, unit, done](sdbus::MethodReply& reply, const sdbus::Error* error) {
+    if (error != nullptr) {
+      unit_jobs_.call_answered();
+      const bool gone = kind == UnitJobKind::stop && error->getName() == no_such_unit;
+      done(gone ? core::Expected<std::string>("done") : tl::unexpected(to_error(*error)));
+      return rest();
+    }
+    sdbus::ObjectPath path;
+    reply >> path;
+    const auto result = unit_jobs_.expect(path, {.kind = kind, .unit = unit, .done = done});
+    unit_jobs_.call_answered();
+    if (result) done(*result);
+    rest();
+  });
+}
+
+void ServiceManager::Impl::unit_job_removed(sdbus::Message& message) {
+  std::uint32_t id = 0;
+  sdbus::ObjectPath path;
+  std::string unit;
+  std::string result;
+  message >> id >> path >> unit >> result;
+  unit_job_ended(path, result);
+}
+
+void ServiceManager::Impl::unit_job_ended(const std::string& path, const std::string& result) {
+  for (const auto& waiting : unit_jobs_.ended(path, result)) waiting.done(result);
+  rest();
+}
+
+// A signal that was lost while the manager was away would leave somebody waiting for ever.
+void ServiceManager::Impl::check_waiting() {
+  for (const auto& [path, unit] : unit_jobs_.paths_and_units()) {
+    const auto fill = [](sdbus::MethodCall& call) { call << "org.freedesktop.systemd1.Job" << "State"; };
+    const auto reply = [this, path = path, unit = unit](sdbus::MethodReply&, const sdbus::Error* error) {
+      if (error == nullptr) return;
+      ask(unit, [this, path](const core::Expected<UnitStatus>& status) {
+        if (!status) return;
+        for (const auto& waiting : unit_jobs_.ended(path, {})) waiting.done(result_of(waiting.kind, *status));
+        rest();
+      });
+    };
+    bus_.call_object(path, properties_interface, "Get", fill, reply);
+  }
+}
+
+void ServiceManager::Impl::owner_changed(bool available) {
+  known_.clear();
+  if (available) {
+    if (watching_) watch();
+    ask_version();
+    check_waiting();
+  }
+  if (events_.availability) events_.availability(available);
+}
+
+void ServiceManager::Impl::reloading(sdbus::Message& message) {
+  bool active = false;
+  message >> active;
+  if (active) return;
+  check_waiting();
+  if (events_.reloaded) events_.reloaded();
+}
+
+void ServiceManager::Impl::unit_removed(sdbus::Message& message) {
+  std::string unit;
+  message >> unit;
+  if (!unit.starts_with(job_units)) return;
+  known_.erase(unit);
+  if (watching_ && events_.removed) events_.removed(unit);
+}
+
+void ServiceManager::Impl::properties_changed(sdbus::Message& message) {
+  // Other units' signals are most of them: decide before anything is unpacked.
+  const auto path = message.getPath();
+  if (!watching_ || !is_job_unit_path(path)) return;
+  const auto unit = unit_of_path(path);
+  if (!runs_processes(unit)) return;
+  if (known_.size() >= known_units_bound && !known_.contains(unit)) known_.clear();
+  Known& known = known_[unit];
+  std::string interface;
+  message >> interface;
+  const auto read = read_properties(message, known.status);
+  known.has_end = known.has_end || read.has_end;
+  // systemd sends the interface of the type first and that of all units last, each with all its values: the second
+  // completes a picture of one moment.
+  if (interface == "org.freedesktop.systemd1.Unit") picture_complete(unit, known, read);
+}
+
+void ServiceManager::Impl::picture_complete(const std::string& unit, Known& known, PropertiesRead read) {
+  if (read.has_state && std::exchange(known.has_end, false)) {
+    known.status.unit = unit;
+    known.status.loaded = true;
+    const UnitStatus status = known.status;  // the handler may end the watch, and the cache with it
+    if (events_.changed) events_.changed(status);
+    return;
+  }
+  ask(unit, [this](const core::Expected<UnitStatus>& status) {
+    if (status && watching_ && events_.changed) events_.changed(*status);
+  });
+}
+
+void ServiceManager::Impl::plain_call(const char* method, const ManagerBus::Fill& fill, Done done) {
+  bus_.call(method, fill, [done = std::move(done)](sdbus::MethodReply&, const sdbus::Error* error) {
+    done(error == nullptr ? core::Expected<void>() : tl::unexpected(to_error(*error)));
+  });
+}
+
+void ServiceManager::Impl::list(const std::vector<std::string>& patterns, ListDone done) {
+  const auto fill = [&](sdbus::MethodCall& call) { call << std::vector<std::string>{} << patterns; };
+  bus_.call("ListUnitsByPatterns", fill,
+            [done = std::move(done)](sdbus::MethodReply& reply, const sdbus::Error* error) {
+              if (error != nullptr) return done(tl::unexpected(to_error(*error)));
+              std::vector<UnitStatus> units;
+              reply.enterContainer("(ssssssouso)");
+              while (reply.enterStruct("ssssssouso")) {
+                auto unit = read_listed_unit(reply);
+                reply.exitStruct();
+                if (unit.loaded) units.push_back(std::move(unit));
+              }
+              reply.clearFlags();
+              reply.exitContainer();
+              done(std::move(units));
+            });
+}
+
+// The path follows from the name, and an empty interface means all of them: one round trip, one moment.
+void ServiceManager::Impl::ask(const std::string& unit, StatusDone done) {
+  const auto fill = [](sdbus::MethodCall& call) { call << ""; };
+  bus_.call_object(unit_path(unit), properties_interface, "GetAll", fill,
+                   [unit, done = std::move(done)](sdbus::MethodReply& reply, const sdbus::Error* error) {
+                     if (error != nullptr) return done(tl::unexpected(to_error(*error)));
+                     UnitStatus status{.unit = unit};
+                     read_properties(reply, status);
+                     done(std::move(status));
+                   });
+}
+
+ServiceManager::ServiceManager(sdbus::IConnection& connection, ManagerScope /*scope*/, UnitEvents events)
+    : impl_(std::make_unique<Impl>(connection, std::move(events))) {}
+
+ServiceManager::~ServiceManager() = default;
+
+void ServiceManager::watch_units() { impl_->watch(); }
+void ServiceManager::unwatch_units() { impl_->unwatch(); }
+const std::string& ServiceManager::version() const { return impl_->version(); }
+
+void ServiceManager::start(const UnitRequest& request, JobDone done) {
+  if (const auto fits = check_fits_unit_file(request); !fits) return done(tl::unexpected(fits.error()));
+  impl_->run_unit_job(
+      "StartTransientUnit", UnitJobKind::start, request.name,
+      [&](sdbus::MethodCall& call) { write_request(call, request); }, std::move(done));
+}
+
+void ServiceManager::stop(const std::string& unit, JobDone done) {
+  impl_->run_unit_job(
+      "StopUnit", UnitJobKind::stop, unit, [&](sdbus::MethodCall& call) { call << unit << "replace"; },
+      std::move(done));
+}
+
+void ServiceManager::reset_failed(const std::string& unit) {
+  impl_->bus().send_without_reply("ResetFailedUnit", [&](sdbus::MethodCall& call) { call << unit; });
+}
+
+void ServiceManager::set_properties(const std::string& unit, const std::vector<UnitProperty>& properties, Done done) {
+  if (const auto fits = check_fits_unit_file(properties); !fits) return done(tl::unexpected(fits.error()));
+  const auto fill = [&](sdbus::MethodCall& call) {
+    constexpr bool runtime = true;
+    call << unit << runtime;
+    write_properties(call, properties);
+  };
+  impl_->plain_call("SetUnitProperties", fill, std::move(done));
+}
+
+void ServiceManager::freeze(const std::string& unit, Done done) {
+  impl_->plain_call("FreezeUnit", [&](sdbus::MethodCall& call) { call << unit; }, std::move(done));
+}
+
+void ServiceManager::thaw(const std::string& unit, Done done) {
+  impl_->plain_call("ThawUnit", [&](sdbus::MethodCall& call) { call << unit; }, std::move(done));
+}
+
+void ServiceManager::kill(const std::string& unit, const std::string& who, int signal, Done done) {
+  const auto fill = [&](sdbus::MethodCall& call) { call << unit << who << static_cast<std::int32_t>(signal); };
+  impl_->plain_call("KillUnit", fill, std::move(done));
+}
+
+void ServiceManager::list_units(const std::vector<std::string>& patterns, ListDone done) {
+  impl_->list(patterns, std::move(done));
+}
+
+void ServiceManager::get_status(const std::string& unit, StatusDone done) { impl_->ask(unit, std::move(done)); }
+
+}  // namespace mljobd::systemd
