@@ -3,6 +3,7 @@
 import os
 import shlex
 import subprocess
+import threading
 import time
 
 from .host import VmError
@@ -79,6 +80,23 @@ class Remote:
             # Also the code of a command that exits 255, so ask the guest before calling it lost.
             self.output("true")
         return code
+
+    def stream(self, command, timeout, on_line):
+        """Like run, with every line of the command's output passed on as it comes."""
+        reading_end, writing_end = os.pipe()
+
+        def read_lines():
+            with open(reading_end, encoding="utf-8", errors="replace") as lines:
+                for line in lines:
+                    on_line(line.rstrip("\n"))
+
+        reader = threading.Thread(target=read_lines)
+        reader.start()
+        try:
+            return self.run(command, timeout, stdin=subprocess.DEVNULL, stdout=writing_end)
+        finally:
+            os.close(writing_end)
+            reader.join()
 
     def output(self, command, timeout=60):
         """Runs a command that must succeed and returns what it printed."""

@@ -1,0 +1,11 @@
+"""The machines that test modules may ask for with `MACHINE = "name"`."""
+
+DEFAULT = "plain"
+
+# The values are those of `vm up`. A cold machine boots, so its boot id is new and it may reboot.
+MACHINES = {
+    "plain": {"memory": "2G", "cpus": 2},
+    "swap": {"memory": "2G", "cpus": 2, "swap": "1G"},
+    "reboot": {"memory": "2G", "cpus": 2, "cold": True},
+    "topology": {"memory": "4G", "smp": "8,sockets=2,cores=2,threads=2", "numa_nodes": 2},
+}
