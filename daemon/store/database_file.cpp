@@ -13,6 +13,8 @@
 namespace mljobd::store {
 namespace {
 
+constexpr const char* suspect_suffix = ".suspect";
+
 tl::unexpected<core::Error> system_failure(const std::string& what, int error_number) {
   return core::failure(core::ErrorCode::storage, what + ": " + std::generic_category().message(error_number));
 }
@@ -63,7 +65,17 @@ core::Expected<std::string> move_aside(const std::string& path, core::RealTime n
       return system_failure("cannot move the damaged job records " + from + " away", errno);
     }
   }
+  clear_suspicion(path);
   return target;
 }
+
+void raise_suspicion(const std::string& path) noexcept {
+  const int descriptor = open((path + suspect_suffix).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor >= 0) close(descriptor);
+}
+
+bool is_suspect(const std::string& path) { return exists(path + suspect_suffix); }
+
+void clear_suspicion(const std::string& path) noexcept { unlink((path + suspect_suffix).c_str()); }
 
 }  // namespace mljobd::store

@@ -14,4 +14,10 @@ namespace mljobd::store {
 // Nothing may have it open. Errors: storage.
 [[nodiscard]] core::Expected<std::string> move_aside(const std::string& path, core::RealTime now);
 
+// Damage that is met while the daemon runs is remembered beside the file (PATH.suspect), so that the next start looks
+// at all of it; a start that looks at all of it each time would take too long.
+void raise_suspicion(const std::string& path) noexcept;
+[[nodiscard]] bool is_suspect(const std::string& path);
+void clear_suspicion(const std::string& path) noexcept;
+
 }  // namespace mljobd::store

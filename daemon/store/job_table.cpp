@@ -74,7 +74,9 @@ Conditions conditions_of(const JobFilter& filter) {
   if (filter.owner) conditions.add("owner = ?", std::int64_t{*filter.owner});
   if (!filter.class_name.empty()) conditions.add("class = ?", filter.class_name);
   if (!filter.name.empty()) conditions.add("name = ?", filter.name);
-  if (filter.since) conditions.add("(submitted >= ? OR ended >= ?)", count(*filter.since), count(*filter.since));
+  if (filter.since)
+    conditions.add("jobs.id IN (SELECT id FROM jobs WHERE submitted >= ? UNION SELECT id FROM jobs WHERE ended >= ?)",
+                   count(*filter.since), count(*filter.since));
   return conditions;
 }
 

@@ -6,6 +6,8 @@
 #include <SQLiteCpp/Transaction.h>
 #include <sqlite3.h>
 
+#include "store/database_file.hpp"
+
 namespace mljobd::store {
 namespace {
 
@@ -25,6 +27,7 @@ CREATE TABLE events (
   new_state TEXT NOT NULL, reason TEXT NOT NULL, message TEXT NOT NULL);
 CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO numbers VALUES ('last_id', 0), ('draining', 0);
+CREATE INDEX jobs_unfinished ON jobs (id) WHERE ended IS NULL;
 CREATE INDEX jobs_state ON jobs (state) WHERE ended IS NULL;
 CREATE INDEX jobs_result ON jobs (result) WHERE ended IS NOT NULL;
 CREATE INDEX jobs_ended ON jobs (ended) WHERE ended IS NOT NULL;
@@ -79,9 +82,33 @@ void set_up(SQLite::Database& database) {
   static_cast<void>(database.execAndGet("PRAGMA journal_size_limit = 4194304").getInt64());
 }
 
-void check(SQLite::Database& database) {
+// All of the file is read: 1 s for 100,000 jobs (290 MB) in the page cache, 12 s from a cold disk.
+void check_everything(SQLite::Database& database) {
   const auto verdict = database.execAndGet("PRAGMA quick_check(1)").getString();
   if (verdict != "ok") throw DamagedDatabase(verdict);
+}
+
+// What the daemon needs to go on: the unfinished jobs, and the ends of the tables, where it will write.
+void check_what_is_needed(SQLite::Database& database) {
+  for (const char* query :
+       {"SELECT count(record || specification || environment) FROM jobs JOIN specifications ON job = jobs.id"
+        " WHERE ended IS NULL",
+        "SELECT max(id) FROM jobs", "SELECT max(job) FROM specifications", "SELECT max(id) FROM events",
+        "SELECT sum(value) FROM numbers"}) {
+    static_cast<void>(database.execAndGet(query).getInt64());
+  }
+}
+
+void check(SQLite::Database& database, const std::string& path) {
+  constexpr std::int64_t quickly_read = std::int64_t{16} << 20;
+  const auto size =
+      database.execAndGet("PRAGMA page_count").getInt64() * database.execAndGet("PRAGMA page_size").getInt64();
+  if (size <= quickly_read || is_suspect(path)) {
+    check_everything(database);
+    clear_suspicion(path);
+  } else {
+    check_what_is_needed(database);
+  }
 }
 
 }  // namespace
@@ -92,7 +119,7 @@ core::Expected<void> prepare_database(SQLite::Database& database, const std::str
   if (!version) return tl::unexpected(version.error());
   keep_log_on_close(database, false);
   set_up(database);
-  check(database);
+  check(database, path);
   migrate(database, *version);
   return {};
 }

@@ -19,7 +19,7 @@ std::string attempt(Access access, const std::string& path) {
 
 std::string remedy(const SQLite::Exception& error, Access access) {
   const std::string unchanged = access == Access::write ? ", nothing was changed" : "";
-  switch (error.getErrorCode() & 0xFF) {
+  switch (primary_code(error)) {
     case SQLITE_FULL:
       return "the disk is full; free space there" + unchanged;
     case SQLITE_BUSY:
@@ -40,6 +40,12 @@ std::string remedy(const SQLite::Exception& error, Access access) {
 }
 
 }  // namespace
+
+int primary_code(const SQLite::Exception& error) { return error.getErrorCode() & 0xFF; }
+
+bool is_damage(const SQLite::Exception& error) {
+  return primary_code(error) == SQLITE_CORRUPT || primary_code(error) == SQLITE_NOTADB;
+}
 
 core::Error storage_error(const SQLite::Exception& error, Access access, const std::string& path) {
   return {core::ErrorCode::storage, attempt(access, path) + ": " + remedy(error, access)};

@@ -71,6 +71,7 @@ class Store::Implementation {
     try {
       return action();
     } catch (const SQLite::Exception& error) {
+      if (is_damage(error)) raise_suspicion(path_);
       return tl::unexpected(storage_error(error, access, path_));
     } catch (const std::exception& error) {
       return tl::unexpected(storage_error(error, access, path_));
@@ -88,49 +89,39 @@ class Store::Implementation {
   NumberTable numbers_{database_};
 };
 
-namespace {
-
-[[noreturn]] void rethrow_as_damage_if_it_is(const SQLite::Exception& error) {
-  const int code = error.getErrorCode() & 0xFF;
-  // SQLITE_ERROR: a table or column that this version of the schema has is not there.
-  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR) throw DamagedDatabase(error.what());
-  throw error;
+// Throws DamagedDatabase, with everything closed again.
+Expected<std::unique_ptr<Store::Implementation>> Store::connect(const std::string& path) {
+  try {
+    SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, busy_timeout_milliseconds);
+    return prepare_database(database, path).map([&] {
+      return std::make_unique<Implementation>(std::move(database), path);
+    });
+  } catch (const SQLite::Exception& error) {
+    // SQLITE_ERROR: a table or column that this version of the schema has is not there.
+    if (is_damage(error) || primary_code(error) == SQLITE_ERROR) throw DamagedDatabase(error.what());
+    return tl::unexpected(storage_error(error, Access::open, path));
+  }
 }
 
-}  // namespace
+Expected<std::unique_ptr<Store::Implementation>> Store::begin_anew(const std::string& path, const std::string& reason) {
+  auto target = move_aside(path, std::chrono::time_point_cast<core::Microseconds>(std::chrono::system_clock::now()));
+  if (!target) return tl::unexpected(target.error());
+  if (auto created = ensure_private_file(path); !created) return tl::unexpected(created.error());
+  return connect(path).map([&](auto&& implementation) {
+    implementation->note_set_aside(*target, reason);
+    return std::forward<decltype(implementation)>(implementation);
+  });
+}
 
 Expected<Store> Store::open(const std::string& path) {
-  // Throws DamagedDatabase, with everything closed again.
-  const auto connect = [&]() -> Expected<std::unique_ptr<Implementation>> {
-    try {
-      SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, busy_timeout_milliseconds);
-      return prepare_database(database, path).map([&] {
-        return std::make_unique<Implementation>(std::move(database), path);
-      });
-    } catch (const SQLite::Exception& error) {
-      rethrow_as_damage_if_it_is(error);
-    }
-  };
-  const auto begin_anew = [&](const std::string& reason) -> Expected<std::unique_ptr<Implementation>> {
-    const auto now = std::chrono::time_point_cast<core::Microseconds>(std::chrono::system_clock::now());
-    auto target = move_aside(path, now);
-    if (!target) return tl::unexpected(target.error());
-    if (auto created = ensure_private_file(path); !created) return tl::unexpected(created.error());
-    auto implementation = connect();
-    if (implementation) (*implementation)->note_set_aside(*std::move(target), reason);
-    return implementation;
-  };
+  const auto made = [](auto&& implementation) { return Store(std::forward<decltype(implementation)>(implementation)); };
   try {
     if (auto ready = ensure_private_file(path); !ready) return tl::unexpected(ready.error());
-    Expected<std::unique_ptr<Implementation>> implementation;
     try {
-      implementation = connect();
+      return connect(path).map(made);
     } catch (const DamagedDatabase& damage) {
-      implementation = begin_anew(damage.what());
+      return begin_anew(path, damage.what()).map(made);
     }
-    return std::move(implementation).map([](auto&& made) { return Store(std::forward<decltype(made)>(made)); });
-  } catch (const SQLite::Exception& error) {
-    return tl::unexpected(storage_error(error, Access::open, path));
   } catch (const std::exception& error) {
     return tl::unexpected(storage_error(error, Access::open, path));
   }

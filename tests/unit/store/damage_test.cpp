@@ -75,6 +75,58 @@ TEST_CASE("a database with a page of noise is set aside") {
   check_set_aside(directory, content);
 }
 
+// Large enough that a start does not read all of it; the damage is in an old job that nothing needs.
+TEST_CASE("damage that shows while the daemon runs is dealt with at the next start") {
+  const TemporaryDirectory directory;
+  {
+    auto store = value_of(Store::open(directory.database()));
+    ChangeSet changes;
+    for (core::JobId id = 1; id <= 900; ++id) {
+      changes.jobs.push_back(id % 2 == 0 ? job_with(id) : finished_job(id, at(5)));
+      changes.jobs.back().spec.environment = {"LARGE=" + std::string(20'000, 'x')};
+    }
+    require_success(store.save(changes));
+  }
+  execute(directory.database(), "PRAGMA wal_checkpoint(TRUNCATE)");
+  std::string content = read_file(directory.database());
+  REQUIRE(content.size() > (16U << 20U));
+  const auto root =
+      static_cast<std::size_t>(SQLite::Database(directory.database())
+                                   .execAndGet("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs_name'")
+                                   .getInt64());
+  content.replace((root - 1) * 4096, 4096, std::string(4096, '\x5A'));
+  write_file(directory.database(), content);
+  {
+    auto store = value_of(Store::open(directory.database()));
+    CHECK_FALSE(store.set_aside().has_value());
+    CHECK(value_of(store.load_unfinished()).size() == 450);
+    const auto saved = store.save({.jobs = {job_with(1000)}});
+    REQUIRE_FALSE(saved);
+    CHECK(saved.error().message.find("restart mljobd, which keeps the damaged file and begins a new one") !=
+          std::string::npos);
+  }
+  check_set_aside(directory, content);
+  CHECK_FALSE(std::filesystem::exists(directory.database() + ".suspect"));
+  CHECK_FALSE(value_of(Store::open(directory.database())).set_aside().has_value());
+}
+
+TEST_CASE("a large database whose unfinished jobs are damaged is set aside at once") {
+  const TemporaryDirectory directory;
+  {
+    auto store = value_of(Store::open(directory.database()));
+    ChangeSet changes;
+    for (core::JobId id = 1; id <= 900; ++id) {
+      changes.jobs.push_back(job_with(id));
+      changes.jobs.back().spec.environment = {"LARGE=" + std::string(20'000, 'x')};
+    }
+    require_success(store.save(changes));
+  }
+  std::string content = read_file(directory.database());
+  content.replace(content.size() / 2, std::size_t{256} * 1024, std::string(std::size_t{256} * 1024, '\0'));
+  write_file(directory.database(), content);
+  check_set_aside(directory, content);
+}
+
 TEST_CASE("a database without one of its tables is set aside") {
   const TemporaryDirectory directory;
   make_database(directory.database(), 1);
