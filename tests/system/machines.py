@@ -7,5 +7,7 @@ MACHINES = {
     "plain": {"memory": "2G", "cpus": 2},
     "swap": {"memory": "2G", "cpus": 2, "swap": "1G"},
     "reboot": {"memory": "2G", "cpus": 2, "cold": True},
+    # Of its own for the package, which is removed in it.
+    "package": {"memory": "2G", "cpus": 2},
     "topology": {"memory": "4G", "smp": "8,sockets=2,cores=2,threads=2", "numa_nodes": 2},
 }
