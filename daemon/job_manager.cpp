@@ -31,6 +31,14 @@ std::string state_message(const core::Job& job) {
   return {};
 }
 
+// core knows users by number; people do not.
+void name_who_stopped(core::Job& job, const core::JobState& before) {
+  auto* finished = std::get_if<core::Finished>(&job.state);
+  const auto* stopping = std::get_if<core::Stopping>(&before);
+  if (finished == nullptr || stopping == nullptr || finished->cause.what != core::CauseKind::user) return;
+  finished->cause.by = user_label(stopping->by);
+}
+
 }  // namespace
 
 JobManager::JobManager(systemd::EventLoop& loop, store::Store& store, const kernel::JobLogs& logs,
@@ -83,15 +91,11 @@ void JobManager::handle(core::JobId id, const core::JobEvent& event) {
 
 core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent& event) {
   const std::string old_state(core::to_word(job.state));
-  const auto* stopping = std::get_if<core::Stopping>(&job.state);
-  const auto stopped_by = stopping != nullptr ? std::optional(stopping->by) : std::nullopt;
+  const core::JobState before = job.state;
   auto outcome = core::apply(job, event, loop_.now());
   if (!outcome) return tl::unexpected(outcome.error());
   if (!outcome->changed) return {};
-  if (auto* finished = std::get_if<core::Finished>(&job.state);
-      finished != nullptr && stopped_by && finished->cause.what == core::CauseKind::user) {
-    finished->cause.by = user_label(*stopped_by);
-  }
+  name_who_stopped(job, before);
   for (const auto action : outcome->actions) actions_.push_back({.id = job.id, .action = action});
   note_change(job, old_state);
   return {};
