@@ -60,6 +60,9 @@ struct Evidence {
   Usage usage{};
   std::optional<std::pair<Bytes, Bytes>> shm_free_and_total{};  // of the /dev/shm that the job saw, at its end
   bool rebooted = false;                                        // the attempt was started in another boot
+  // The main process had gone before the stop that Stopping tells of was asked of PID 1 or the kernel: it did not end
+  // for that reason. (Its exit code cannot tell: a job that saves its work on SIGTERM ends with 0 as well.)
+  bool exited_before_stop = false;
 };
 
 struct Verdict {

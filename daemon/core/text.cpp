@@ -80,18 +80,20 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
-std::string quoted(std::string_view text) {
-  std::string result = "'";
+std::string printable(std::string_view text, std::size_t maximum_bytes) {
+  std::string result;
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
     const std::size_t step = std::max<std::size_t>(length, 1);
-    if (result.size() + step > quoted_bytes + 1) return result + "…'";
+    if (result.size() + step > maximum_bytes) return result + "…";
     const auto sequence = text.substr(0, step);
     result += length == 0 || is_control(sequence) ? std::string_view("?") : sequence;
     text.remove_prefix(step);
   }
-  return result + "'";
+  return result;
 }
+
+std::string quoted(std::string_view text) { return "'" + printable(text, quoted_bytes) + "'"; }
 
 std::string_view nearest_word(std::string_view text, std::span<const std::string_view> words) {
   if (text.size() > longest_word) return {};

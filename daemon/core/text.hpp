@@ -1,6 +1,7 @@
 // Small questions about text that came from outside.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,11 @@ namespace mljobd::core {
 // C0, DEL and C1: what a terminal could take for a command. The text is valid UTF-8.
 [[nodiscard]] bool has_control_characters(std::string_view text);
 
-// For a message: in single quotes, at most 64 bytes of it, with anything that could disturb a terminal or the bus
-// replaced by '?'.
+// At most so many bytes of the text, and an ellipsis where there were more, with anything that could disturb a terminal
+// or the bus replaced by '?'.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t maximum_bytes);
+
+// For a message: in single quotes, 64 bytes of what printable leaves.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 // The word that was probably meant, for a "did you mean"; empty when none is close.
