@@ -1,7 +1,7 @@
 // The administrator's settings: JSON files with comments in, validated values out.
 //
 // Errors are ErrorCode::invalid_config and always read "FILE:LINE: reason", syntax and meaning alike. Nothing is
-// half-applied: a configuration is taken whole or refused whole.
+// half-applied: a configuration is taken whole or refused whole. (A file that cannot be read at all has no line.)
 #pragma once
 
 #include <cstddef>
