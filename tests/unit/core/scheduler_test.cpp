@@ -1,7 +1,10 @@
 #include "core/scheduler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <ctime>
+#include <limits>
 #include <map>
 #include <random>
 #include <string>
@@ -257,23 +260,22 @@ TEST_CASE("a large job is not starved by a stream of small ones") {
 }
 
 TEST_CASE("ten thousand waiting jobs are planned in near-linear time") {
-  const auto duration_of = [](JobId count) {
+  // Processor time: whatever else the machine does meanwhile does not count.
+  const auto time_of = [](JobId count) {
     std::vector<WaitingJob> queue;
     for (JobId id = 1; id <= count; ++id) queue.push_back(waiting(id, id % 2 == 0 ? "train" : "batch", 2 * gibi));
     std::vector<RunningJob> running;
     for (JobId id = 1; id <= count / 10; ++id) running.push_back({.id = id, .class_name = "batch"});
     const auto state = input(queue, running);
-    auto best = std::chrono::steady_clock::duration::max();
-    for (int i = 0; i < 5; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
+    std::clock_t best = std::numeric_limits<std::clock_t>::max();
+    for (int i = 0; i < 10; ++i) {
+      const auto begin = std::clock();
       const auto entries = plan(state);
-      best = std::min(best, std::chrono::steady_clock::now() - begin);
+      best = std::min(best, std::clock() - begin);
       REQUIRE(entries.size() == count);
     }
     return best;
   };
-  const auto small = duration_of(1000);
-  const auto large = duration_of(10000);
   // 10 times the jobs: 10 times the time and the logarithm; a quadratic plan would take 100 times.
-  CHECK(large < 40 * small);
+  CHECK(time_of(20000) < 50 * time_of(2000));
 }
