@@ -144,7 +144,9 @@ class Accounting(Scenario):
         job = self.alice.submit("sh", "-c", script)
         self.addCleanup(lambda: Path("/dev/shm/mljobd-scenario").unlink(missing_ok=True))
         product.eventually(
-            lambda: self.root.row(job)["usage"].get("memory_shmem", 0) >= 32 * MEBIBYTE, 30, "shared memory is counted"
+            lambda: self.alice.job_properties(job)["Usage"].get("memory_shmem", 0) >= 32 * MEBIBYTE,
+            30,
+            "shared memory is counted",
         )
         self.alice.many("Cancel", job)
         row = self.wait_finished(job)
