@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view job_units = "mljob-";
 constexpr const char* no_such_unit = "org.freedesktop.systemd1.NoSuchUnit";
+constexpr const char* no_reply = "org.freedesktop.DBus.Error.NoReply";
 // A cache, not the truth: when it is full it starts anew, and states are asked for again.
 constexpr std::size_t known_units_bound = 32768;
 
@@ -35,8 +36,15 @@ class ServiceManager::Impl {
 
   void watch();
   void unwatch();
-  void run_unit_job(const char* method, UnitJobKind kind, const std::string& unit, const ManagerBus::Fill& fill,
-                    JobDone done);
+  struct UnitCall {
+    const char* method = nullptr;
+    UnitJobKind kind = UnitJobKind::start;
+    std::string unit{};
+    ManagerBus::Fill fill{};
+    JobDone done{};
+    bool repeated = false;
+  };
+  void run_unit_job(UnitCall call);
   void plain_call(const char* method, const ManagerBus::Fill& fill, Done done);
   void list(const std::vector<std::string>& patterns, ListDone done);
   void ask(const std::string& unit, StatusDone done);
@@ -47,6 +55,7 @@ class ServiceManager::Impl {
  private:
   struct Known {
     UnitStatus status{};
+    UnitStatus reported{};
     bool has_end = false;
   };
 
@@ -56,7 +65,9 @@ class ServiceManager::Impl {
   void owner_changed(bool available);
   void reloading(sdbus::Message& message);
   void unit_job_removed(sdbus::Message& message);
-  void unit_job_ended(const std::string& path, const std::string& result);
+  void call_answered(const UnitCall& call, sdbus::MethodReply& reply);
+  void call_failed(const UnitCall& call, const sdbus::Error& error);
+  void find_out(const UnitCall& call, const core::Error& error);
   void check_waiting();
   void unit_removed(sdbus::Message& message);
   void properties_changed(sdbus::Message& message);
@@ -69,6 +80,7 @@ class ServiceManager::Impl {
   std::string version_;
   bool watching_ = false;
   bool resting_ = false;
+  bool reloading_ = false;
   sdbus::Slot reloading_match_;
   sdbus::Slot unit_job_match_;
   sdbus::Slot removed_match_;
@@ -140,23 +152,45 @@ void ServiceManager::Impl::rest() {
       });
 }
 
-void ServiceManager::Impl::run_unit_job(const char* method, UnitJobKind kind, const std::string& unit,
-                                        const ManagerBus::Fill& fill, JobDone done) {
+void ServiceManager::Impl::run_unit_job(UnitCall call) {
   need_unit_job_match();
   unit_jobs_.call_sent();
-  bus_.call(method, fill, [this, kind, unit, done](sdbus::MethodReply& reply, const sdbus::Error* error) {
-    if (error != nullptr) {
-      unit_jobs_.call_answered();
-      const bool gone = kind == UnitJobKind::stop && error->getName() == no_such_unit;
-      done(gone ? core::Expected<std::string>("done") : tl::unexpected(to_error(*error)));
-      return rest();
-    }
-    sdbus::ObjectPath path;
-    reply >> path;
-    const auto result = unit_jobs_.expect(path, {.kind = kind, .unit = unit, .done = done});
-    unit_jobs_.call_answered();
-    if (result) done(*result);
+  const auto fill = call.fill;
+  bus_.call(call.method, fill, [this, call = std::move(call)](sdbus::MethodReply& reply, const sdbus::Error* error) {
+    error == nullptr ? call_answered(call, reply) : call_failed(call, *error);
     rest();
+  });
+}
+
+void ServiceManager::Impl::call_answered(const UnitCall& call, sdbus::MethodReply& reply) {
+  sdbus::ObjectPath path;
+  reply >> path;
+  const auto result = unit_jobs_.expect(path, {.kind = call.kind, .unit = call.unit, .done = call.done});
+  unit_jobs_.call_answered();
+  if (result) call.done(*result);
+}
+
+void ServiceManager::Impl::call_failed(const UnitCall& call, const sdbus::Error& error) {
+  unit_jobs_.call_answered();
+  if (call.kind == UnitJobKind::stop && error.getName() == no_such_unit) return call.done("done");
+  if (error.getName() == no_reply) return find_out(call, to_error(error));
+  call.done(tl::unexpected(to_error(error)));
+}
+
+// PID 1 left the bus with the call in hand, as daemon-reexec makes it: it may have acted on it or not.
+void ServiceManager::Impl::find_out(const UnitCall& call, const core::Error& error) {
+  ask(call.unit, [this, call, error](const core::Expected<UnitStatus>& status) {
+    if (!status) return call.done(tl::unexpected(error));
+    const auto active = status->active;
+    if (active == ActiveState::activating || active == ActiveState::deactivating) {
+      return unit_jobs_.expect_any({.kind = call.kind, .unit = call.unit, .done = call.done});
+    }
+    auto result = result_of(call.kind, *status);
+    if (result != "canceled") return call.done(std::move(result));
+    if (call.repeated) return call.done(tl::unexpected(error));
+    UnitCall again = call;
+    again.repeated = true;
+    run_unit_job(std::move(again));
   });
 }
 
@@ -166,11 +200,7 @@ void ServiceManager::Impl::unit_job_removed(sdbus::Message& message) {
   std::string unit;
   std::string result;
   message >> id >> path >> unit >> result;
-  unit_job_ended(path, result);
-}
-
-void ServiceManager::Impl::unit_job_ended(const std::string& path, const std::string& result) {
-  for (const auto& waiting : unit_jobs_.ended(path, result)) waiting.done(result);
+  for (const auto& waiting : unit_jobs_.ended(path, unit, result)) waiting.done(result);
   rest();
 }
 
@@ -180,9 +210,9 @@ void ServiceManager::Impl::check_waiting() {
     const auto fill = [](sdbus::MethodCall& call) { call << "org.freedesktop.systemd1.Job" << "State"; };
     const auto reply = [this, path = path, unit = unit](sdbus::MethodReply&, const sdbus::Error* error) {
       if (error == nullptr) return;
-      ask(unit, [this, path](const core::Expected<UnitStatus>& status) {
+      ask(unit, [this, path, unit](const core::Expected<UnitStatus>& status) {
         if (!status) return;
-        for (const auto& waiting : unit_jobs_.ended(path, {})) waiting.done(result_of(waiting.kind, *status));
+        for (const auto& waiting : unit_jobs_.ended(path, unit, {})) waiting.done(result_of(waiting.kind, *status));
         rest();
       });
     };
@@ -193,6 +223,7 @@ void ServiceManager::Impl::check_waiting() {
 void ServiceManager::Impl::owner_changed(bool available) {
   known_.clear();
   if (available) {
+    reloading_ = false;
     if (watching_) watch();
     ask_version();
     check_waiting();
@@ -201,9 +232,8 @@ void ServiceManager::Impl::owner_changed(bool available) {
 }
 
 void ServiceManager::Impl::reloading(sdbus::Message& message) {
-  bool active = false;
-  message >> active;
-  if (active) return;
+  message >> reloading_;
+  if (reloading_) return;
   check_waiting();
   if (events_.reloaded) events_.reloaded();
 }
@@ -211,7 +241,8 @@ void ServiceManager::Impl::reloading(sdbus::Message& message) {
 void ServiceManager::Impl::unit_removed(sdbus::Message& message) {
   std::string unit;
   message >> unit;
-  if (!unit.starts_with(job_units)) return;
+  // Before it reads them again, PID 1 announces the removal of all units, those that go on running included.
+  if (reloading_ || !unit.starts_with(job_units)) return;
   known_.erase(unit);
   if (watching_ && events_.removed) events_.removed(unit);
 }
@@ -237,7 +268,10 @@ void ServiceManager::Impl::picture_complete(const std::string& unit, Known& know
   if (read.has_state && std::exchange(known.has_end, false)) {
     known.status.unit = unit;
     known.status.loaded = true;
-    const UnitStatus status = known.status;  // the handler may end the watch, and the cache with it
+    // Queued, job gone, memory counter moved: most signals change nothing that is kept here.
+    if (known.status == known.reported) return;
+    known.reported = known.status;
+    const UnitStatus status = known.status;  // the handler may change the cache
     if (events_.changed) events_.changed(status);
     return;
   }
@@ -293,15 +327,19 @@ const std::string& ServiceManager::version() const { return impl_->version(); }
 
 void ServiceManager::start(const UnitRequest& request, JobDone done) {
   if (const auto fits = check_fits_unit_file(request); !fits) return done(tl::unexpected(fits.error()));
-  impl_->run_unit_job(
-      "StartTransientUnit", UnitJobKind::start, request.name,
-      [&](sdbus::MethodCall& call) { write_request(call, request); }, std::move(done));
+  impl_->run_unit_job({.method = "StartTransientUnit",
+                       .kind = UnitJobKind::start,
+                       .unit = request.name,
+                       .fill = [request](sdbus::MethodCall& call) { write_request(call, request); },
+                       .done = std::move(done)});
 }
 
 void ServiceManager::stop(const std::string& unit, JobDone done) {
-  impl_->run_unit_job(
-      "StopUnit", UnitJobKind::stop, unit, [&](sdbus::MethodCall& call) { call << unit << "replace"; },
-      std::move(done));
+  impl_->run_unit_job({.method = "StopUnit",
+                       .kind = UnitJobKind::stop,
+                       .unit = unit,
+                       .fill = [unit](sdbus::MethodCall& call) { call << unit << "replace"; },
+                       .done = std::move(done)});
 }
 
 void ServiceManager::reset_failed(const std::string& unit) {

@@ -38,6 +38,7 @@ struct UnitStatus {
 
 struct UnitEvents {
   std::function<void(const UnitStatus&)> changed;
+  // PID 1 has forgotten it. Also after get_status() of a unit that it did not know.
   std::function<void(const std::string& unit)> removed;
   // PID 1 has read its units again: signals may be missing, list again.
   std::function<void()> reloaded;
@@ -48,7 +49,8 @@ struct UnitEvents {
 };
 
 // Errors are ErrorCode::service_manager with the manager's own sentence. A call that is not answered within 90 s fails.
-// Handlers are never called from within the call that was given them, and not after the destruction of this.
+// Handlers are not called after the destruction of this, and from within the call that was given them only where
+// nothing can be sent.
 class ServiceManager {
  public:
   using Done = std::function<void(core::Expected<void>)>;

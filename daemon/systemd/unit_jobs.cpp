@@ -15,11 +15,21 @@ std::optional<std::string> UnitJobs::expect(const std::string& path, Waiting wai
   return std::nullopt;
 }
 
-std::vector<UnitJobs::Waiting> UnitJobs::ended(const std::string& path, const std::string& result) {
+void UnitJobs::expect_any(Waiting waiting) {
+  auto unit = waiting.unit;
+  waiting_by_unit_.emplace(std::move(unit), std::move(waiting));
+}
+
+std::vector<UnitJobs::Waiting> UnitJobs::ended(const std::string& path, const std::string& unit,
+                                               const std::string& result) {
   std::vector<Waiting> handlers;
-  const auto [first, last] = waiting_.equal_range(path);
-  for (auto entry = first; entry != last; ++entry) handlers.push_back(std::move(entry->second));
-  waiting_.erase(first, last);
+  const auto take = [&](std::multimap<std::string, Waiting>& from, const std::string& key) {
+    const auto [first, last] = from.equal_range(key);
+    for (auto entry = first; entry != last; ++entry) handlers.push_back(std::move(entry->second));
+    from.erase(first, last);
+  };
+  take(waiting_, path);
+  take(waiting_by_unit_, unit);
   if (calls_ > 0) {
     if (endings_.size() == kept_endings) endings_.pop_front();
     endings_.emplace_back(path, result);

@@ -31,10 +31,13 @@ class UnitJobs {
   void call_answered();
   // The result, where the job has ended already; else it will come from ended().
   [[nodiscard]] std::optional<std::string> expect(const std::string& path, Waiting waiting);
+  // The reply was lost, so that only the unit is known.
+  void expect_any(Waiting waiting);
   // Everybody who waited for this job: two stops of one unit share a job.
-  [[nodiscard]] std::vector<Waiting> ended(const std::string& path, const std::string& result);
+  [[nodiscard]] std::vector<Waiting> ended(const std::string& path, const std::string& unit, const std::string& result);
 
-  [[nodiscard]] bool idle() const { return calls_ == 0 && waiting_.empty(); }
+  [[nodiscard]] bool idle() const { return calls_ == 0 && waiting_.empty() && waiting_by_unit_.empty(); }
+  // Jobs that are waited for by their path.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> paths_and_units() const;
 
  private:
@@ -42,7 +45,8 @@ class UnitJobs {
   static constexpr std::size_t kept_endings = 1024;
 
   std::size_t calls_ = 0;
-  std::multimap<std::string, Waiting> waiting_;
+  std::multimap<std::string, Waiting> waiting_;  // by path
+  std::multimap<std::string, Waiting> waiting_by_unit_;
   std::deque<std::pair<std::string, std::string>> endings_;
 };
 

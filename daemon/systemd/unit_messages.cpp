@@ -10,10 +10,24 @@
 namespace mljobd::systemd {
 namespace {
 
+// ExecStart= replaces variables in arguments; "$$" is a dollar sign.
+std::string without_expansion(const std::string& argument) {
+  std::string escaped;
+  escaped.reserve(argument.size());
+  for (const char character : argument) escaped.append(character == '$' ? 2 : 1, character);
+  return escaped;
+}
+
 // sdbus-c++ writes structs only from its own tuple type; these are written by hand instead of copied into one.
+// Not ExecStartEx, whose "no-env-expand" would say the same: systemd 252 writes that name into the unit's file, knows
+// it not when daemon-reload reads the file again, and the service then has lost its slice.
 void write(sdbus::Message& message, const ExecCommand& command) {
-  message.openStruct("sasas");
-  message << command.path << command.argv << std::vector<std::string>{"no-env-expand"};
+  constexpr bool failure_is_ignored = false;
+  std::vector<std::string> arguments;
+  arguments.reserve(command.argv.size());
+  for (const auto& argument : command.argv) arguments.push_back(without_expansion(argument));
+  message.openStruct("sasb");
+  message << command.path << arguments << failure_is_ignored;
   message.closeStruct();
 }
 
@@ -56,7 +70,7 @@ struct ValueWriter {
   void operator()(const std::vector<std::uint8_t>& value) const { write_variant(message, "ay", value); }
   void operator()(const std::vector<std::string>& value) const { write_variant(message, "as", value); }
   void operator()(const std::vector<std::uint32_t>& value) const { write_variant(message, "au", value); }
-  void operator()(const std::vector<ExecCommand>& value) const { write_structs(message, "(sasas)", value); }
+  void operator()(const std::vector<ExecCommand>& value) const { write_structs(message, "(sasb)", value); }
   void operator()(const std::vector<std::pair<std::string, bool>>& value) const {
     write_structs(message, "(sb)", value);
   }

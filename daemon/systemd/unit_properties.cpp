@@ -92,7 +92,7 @@ ExecCommand launched(const core::JobSpec& spec, const JobFiles& files) {
 
 void add_command(Properties& properties, const core::JobSpec& spec, const JobFiles& files) {
   if (!spec.output.empty() || !spec.error.empty()) {
-    properties.push_back({"ExecStartEx", std::vector{launched(spec, files)}});
+    properties.push_back({"ExecStart", std::vector{launched(spec, files)}});
     return;
   }
   auto program = executable(spec);
@@ -100,7 +100,7 @@ void add_command(Properties& properties, const core::JobSpec& spec, const JobFil
   if (auto directories = search_path(spec); must_be_found && !directories.empty()) {
     properties.push_back({"ExecSearchPath", std::move(directories)});
   }
-  properties.push_back({"ExecStartEx", std::vector{ExecCommand{.path = std::move(program), .argv = spec.command}}});
+  properties.push_back({"ExecStart", std::vector{ExecCommand{.path = std::move(program), .argv = spec.command}}});
 }
 
 std::uint64_t stop_timeout(const core::Job& job, const core::Settings& settings) {

@@ -14,7 +14,7 @@ namespace mljobd::systemd {
 
 enum class ManagerScope { system, user };
 
-// Sent as ExecStartEx with the flag "no-env-expand": the arguments are the user's, `$` included.
+// The program gets exactly these arguments: what PID 1 would expand in them is escaped when they are sent.
 struct ExecCommand {
   std::string path{};  // absolute, or a bare name that ExecSearchPath finds
   std::vector<std::string> argv{};
