@@ -1,94 +1,14 @@
 """The machine is rebooted with jobs waiting and running."""
 
-import json
-from pathlib import Path
-
-import product
-from product import MEBIBYTE
-from scenario import Scenario
+import reboot
 
 MACHINE = "reboot"
 PHASES = ("before", "after")
-NOTES = Path("/var/lib/mljobd-scenario-reboot.json")
-BOOT_UNIT = Path("/etc/systemd/system/mljobd-scenario-boot.service")
-BOOT_UNIT_TEXT = """
-[Unit]
-Description=Submits a job as soon as the daemon can take it
-Requires=mljobd.service
-After=mljobd.service
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-WorkingDirectory=/
-ExecStart=/usr/bin/jobctl submit -J at-boot -- true
-
-[Install]
-WantedBy=multi-user.target
-"""
 
 
-class BeforeTheReboot(Scenario):
-    phase = "before"
-    leaves_jobs = True
-
-    def test_jobs_run_and_wait(self):
-        product.CONFIGURATION.parent.mkdir(parents=True, exist_ok=True)
-        product.CONFIGURATION.write_text('{"classes": [{"name": "train", "max_running": 1}]}', encoding="ascii")
-        self.root.manager("Reload")
-        script = "echo attempt $MLJOB_ATTEMPT; [ $MLJOB_ATTEMPT = 2 ] && exit 4; sleep 10000"
-        jobs = {
-            "lost": self.alice.submit("sleep", "10000"),
-            "again": self.alice.submit("sh", "-c", script, requeue=True, memory=50 * MEBIBYTE),
-            "blocking": self.alice.submit("sleep", "10000", class_="train"),
-            "finished": self.alice.submit("sh", "-c", "echo before; exit 6"),
-        }
-        for name in ("lost", "again", "blocking"):
-            self.wait_until(jobs[name], "running")
-        self.wait_finished(jobs["finished"])
-        jobs["waiting"] = self.alice.submit("sh", "-c", "exit 5", class_="train")
-        jobs["held"] = self.alice.submit("true", hold=True)
-        self.assertEqual(self.root.row(jobs["waiting"])["state"], "queued")
-        NOTES.write_text(json.dumps(jobs), encoding="ascii")
-
-    def test_a_unit_that_submits_at_boot_is_there(self):
-        BOOT_UNIT.write_text(BOOT_UNIT_TEXT, encoding="ascii")
-        product.checked(["systemctl", "enable", BOOT_UNIT.name])
+class Before(reboot.Before):
+    """The scenarios of every way down."""
 
 
-class AfterTheReboot(Scenario):
-    phase = "after"
-    leaves_jobs = True
-
-    def setUp(self):
-        super().setUp()
-        self.jobs = json.loads(NOTES.read_text(encoding="ascii"))
-
-    def test_a_running_job_is_lost_and_the_reboot_is_named(self):
-        for name in ("lost", "blocking"):
-            self.assert_result(self.root.row(self.jobs[name]), "lost", "reboot", exit_code=-1)
-
-    def test_a_running_job_that_may_be_requeued_runs_again(self):
-        row = self.wait_finished(self.jobs["again"])
-        self.assert_result(row, "failed", "exit", exit_code=4)
-        self.assertEqual(row["attempt"], 2)
-        self.assertEqual(self.alice.log(row["id"]), b"attempt 2\n")
-
-    def test_a_waiting_job_gets_its_turn(self):
-        self.assert_result(self.wait_finished(self.jobs["waiting"]), "failed", "exit", exit_code=5)
-
-    def test_a_held_job_is_still_held(self):
-        self.assertEqual(self.root.row(self.jobs["held"])["state"], "held")
-
-    def test_the_history_and_its_logs_are_there(self):
-        self.assert_result(self.root.row(self.jobs["finished"]), "failed", "exit", exit_code=6)
-        self.assertEqual(self.alice.log(self.jobs["finished"]), b"before\n")
-
-    def test_no_id_is_given_out_twice(self):
-        self.assertGreater(self.alice.submit("true"), max(self.jobs.values()))
-
-    def test_a_service_that_requires_the_daemon_has_submitted_at_boot(self):
-        (row,) = self.root.rows(name="at-boot").values()
-        self.assertEqual(row["owner"], product.ROOT)
-        self.assert_result(self.wait_finished(row["id"]), "done")
-        self.assertEqual(product.unit_property(BOOT_UNIT.name, "ActiveState"), "active")
+class After(reboot.After):
+    """The same for the way up."""
