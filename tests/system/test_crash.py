@@ -23,7 +23,7 @@ KINDS = {
     "failed": ("exit 3", {}, ("failed", "exit", 3, 0)),
     "killed": ("kill -KILL $$", {}, ("signalled", "signal", -1, 9)),
     "slow": ("sleep 1", {}, ("done", "", 0, 0)),
-    "missing": (None, {}, ("start-failed", "start", -1, 0)),
+    "missing": (None, {}, ("start-failed", "start", None, 0)),
     "cancelled": ("exec sleep 1000", {}, ("cancelled", "user", None, None)),
     "limited": ("exec sleep 1000", {"time_limit": SECOND}, ("timeout", "time-limit", None, None)),
 }

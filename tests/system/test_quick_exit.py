@@ -31,7 +31,7 @@ class QuickExit(Scenario):
 class StartFailure(Scenario):
     def assert_not_started(self, job, *words):
         row = self.wait_finished(job)
-        self.assert_result(row, "start-failed", "start", exit_code=-1)
+        self.assert_result(row, "start-failed", "start")
         for word in words:
             self.assertIn(word, row["cause"]["advice"])
 

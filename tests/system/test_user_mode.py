@@ -79,7 +79,9 @@ class UserMode(Scenario):
         self.assertIn("io_weight", shown)
 
     def test_doctor_names_what_has_to_be_delegated(self):
-        done = product.run(["jobctl", "--user", "doctor"], user=ALICE, environment=SESSION)
+        # Run by her manager, as from a terminal of hers: where it runs tells which controllers she has.
+        inside = ["systemd-run", "--user", "--pipe", "--wait", "--collect", "--quiet"]
+        done = product.run([*inside, "jobctl", "--user", "doctor"], user=ALICE, environment=SESSION)
         self.assertIn("Delegate=", done.stdout)
         self.assertIn("user@.service.d", done.stdout)
         for controller in ("cpuset", "io"):
