@@ -178,11 +178,10 @@ class Client:
     def manager(self, method, signature="", *arguments, **options):
         return plain(self.call(MANAGER_PATH, MANAGER, method, signature, *arguments, **options))
 
-    def job(self, job, method, signature="a{sv}", *arguments, **options):
-        if signature.endswith("a{sv}") and len(arguments) < signature.count("a{sv}") + len(
-            signature.replace("a{sv}", "")
-        ):
-            arguments = (*arguments, no_options())
+    def job(self, job, method, signature=None, *arguments, **options):
+        """A method of a job; without a signature one that takes nothing but options."""
+        if signature is None:
+            signature, arguments = "a{sv}", [no_options()]
         return plain(self.call(job_path(job), JOB, method, signature, *arguments, **options))
 
     def submit(self, *command, **keys):

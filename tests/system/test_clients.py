@@ -34,7 +34,7 @@ def properties_changed(interface, changes, invalidated, path=None):
         print("property", path, changes["State"])
 bus.add_signal_receiver(properties_changed, "PropertiesChanged", "org.freedesktop.DBus.Properties",
                         "org.mljobd1", path_keyword="path")
-job, path = manager.Submit({"command": ["sh", "-c", "exit 3"], "workdir": "/tmp"}, {})
+job, path = manager.Submit({"command": ["sh", "-c", "sleep 1; exit 3"], "workdir": "/tmp"}, {})
 GLib.timeout_add_seconds(60, lambda: sys.exit("timed out"))
 loop.run()
 states = [state for number, state in seen if number == job]
@@ -131,7 +131,8 @@ class CommandLineClients(Scenario):
         self.addCleanup(monitor.kill)
         # busctl says when it has become a monitor, on its standard error.
         self.assertIn(b"Monitoring", monitor.stderr.readline())
-        job = self.alice.submit("true")
+        # Long enough to be seen running; one that ends at once need not be.
+        job = self.alice.submit("sleep", "1")
         self.wait_finished(job)
         time.sleep(0.5)
         monitor.terminate()

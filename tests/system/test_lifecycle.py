@@ -121,7 +121,8 @@ class WhileItRuns(Scenario):
         job = self.alice.submit("sh", "-c", script)
         self.wait_until(job, "running")
         product.eventually(lambda: b"ready" in self.alice.log(job), 30, "the trap is set")
-        self.alice.job(job, "Signal", "ia{sv}", dbus.Int32(signal.SIGUSR1), {"who": "main"})
+        options = dbus.Dictionary({"who": "main"}, signature="sv")
+        self.alice.job(job, "Signal", "ia{sv}", dbus.Int32(signal.SIGUSR1), options)
         self.assert_result(self.wait_finished(job), "failed", "exit", exit_code=11)
         self.assertIn(b"checkpoint", self.alice.log(job))
 
@@ -384,7 +385,7 @@ class Reading(Scenario):
         self.assertIn("mljobd", product.jobctl_ok("status"))
 
     def test_every_state_change_is_an_event(self):
-        job = product.submit("--", "true")
+        job = product.submit("--", "sleep", "1")
         self.wait_finished(job)
         events = [event for event in product.jobctl_json("events")["events"] if event["job"] == job]
         steps = [event["new"] for event in events if event["kind"] == "state"]
