@@ -98,7 +98,7 @@ Expected<std::vector<std::string>> drop_ins(const std::string& directory) {
     if (paths.size() == max_files) {
       return refusal(directory, "more than " + std::to_string(max_files) + " files: merge some");
     }
-    paths.push_back(directory + "/" + name);
+    paths.push_back(entry->path().string());
   }
   if (error) return refusal(directory, "cannot be read: " + error.message());
   std::sort(paths.begin(), paths.end());

@@ -31,7 +31,8 @@ using Object = std::vector<Member>;  // in the order of the text, keys unique
 
 struct Node {
   std::size_t line = 1;
-  std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> content{nullptr};
+  // No initializer: one here would need Member complete. It begins as null.
+  std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> content;
 };
 
 struct Member {

@@ -166,9 +166,9 @@ class Reader {
     decode(json, count);
     return core::Microseconds(count);
   }
-  static const Json& array(const Json& json) {
+  static const Json::array_t& array(const Json& json) {
     if (!json.is_array()) throw RecordError("a list was expected");
-    return json;
+    return json.get_ref<const Json::array_t&>();
   }
 
   const Json& object_;

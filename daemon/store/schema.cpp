@@ -90,13 +90,15 @@ void check_everything(SQLite::Database& database) {
 
 // What the daemon needs to go on: the unfinished jobs, and the ends of the tables, where it will write.
 void check_what_is_needed(SQLite::Database& database) {
-  for (const char* query :
-       {"SELECT count(record || specification || environment) FROM jobs JOIN specifications ON job = jobs.id"
-        " WHERE ended IS NULL",
-        "SELECT max(id) FROM jobs", "SELECT max(job) FROM specifications", "SELECT max(id) FROM events",
-        "SELECT sum(value) FROM numbers"}) {
-    static_cast<void>(database.execAndGet(query).getInt64());
-  }
+  constexpr std::array queries{
+      R"sql(SELECT count(record || specification || environment)
+            FROM jobs JOIN specifications ON job = jobs.id WHERE ended IS NULL)sql",
+      "SELECT max(id) FROM jobs",
+      "SELECT max(job) FROM specifications",
+      "SELECT max(id) FROM events",
+      "SELECT sum(value) FROM numbers",
+  };
+  for (const char* query : queries) static_cast<void>(database.execAndGet(query).getInt64());
 }
 
 void check(SQLite::Database& database, const std::string& path) {

@@ -93,9 +93,8 @@ class Store::Implementation {
 Expected<std::unique_ptr<Store::Implementation>> Store::connect(const std::string& path) {
   try {
     SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, busy_timeout_milliseconds);
-    return prepare_database(database, path).map([&] {
-      return std::make_unique<Implementation>(std::move(database), path);
-    });
+    if (auto prepared = prepare_database(database, path); !prepared) return tl::unexpected(prepared.error());
+    return std::make_unique<Implementation>(std::move(database), path);
   } catch (const SQLite::Exception& error) {
     // SQLITE_ERROR: a table or column that this version of the schema has is not there.
     if (is_damage(error) || primary_code(error) == SQLITE_ERROR) throw DamagedDatabase(error.what());
@@ -107,21 +106,25 @@ Expected<std::unique_ptr<Store::Implementation>> Store::begin_anew(const std::st
   auto target = move_aside(path, std::chrono::time_point_cast<core::Microseconds>(std::chrono::system_clock::now()));
   if (!target) return tl::unexpected(target.error());
   if (auto created = ensure_private_file(path); !created) return tl::unexpected(created.error());
-  return connect(path).map([&](auto&& implementation) {
-    implementation->note_set_aside(*target, reason);
-    return std::forward<decltype(implementation)>(implementation);
-  });
+  auto implementation = connect(path);
+  if (implementation) (*implementation)->note_set_aside(*std::move(target), reason);
+  return implementation;
+}
+
+Expected<std::unique_ptr<Store::Implementation>> Store::connect_or_begin_anew(const std::string& path) {
+  if (auto ready = ensure_private_file(path); !ready) return tl::unexpected(ready.error());
+  try {
+    return connect(path);
+  } catch (const DamagedDatabase& damage) {
+    return begin_anew(path, damage.what());
+  }
 }
 
 Expected<Store> Store::open(const std::string& path) {
-  const auto made = [](auto&& implementation) { return Store(std::forward<decltype(implementation)>(implementation)); };
   try {
-    if (auto ready = ensure_private_file(path); !ready) return tl::unexpected(ready.error());
-    try {
-      return connect(path).map(made);
-    } catch (const DamagedDatabase& damage) {
-      return begin_anew(path, damage.what()).map(made);
-    }
+    auto implementation = connect_or_begin_anew(path);
+    if (!implementation) return tl::unexpected(implementation.error());
+    return Store(*std::move(implementation));
   } catch (const std::exception& error) {
     return tl::unexpected(storage_error(error, Access::open, path));
   }

@@ -116,6 +116,7 @@ class Store {
   class Implementation;
   explicit Store(std::unique_ptr<Implementation> implementation);
   static core::Expected<std::unique_ptr<Implementation>> connect(const std::string& path);
+  static core::Expected<std::unique_ptr<Implementation>> connect_or_begin_anew(const std::string& path);
   static core::Expected<std::unique_ptr<Implementation>> begin_anew(const std::string& path, const std::string& reason);
 
   std::unique_ptr<Implementation> implementation_;
