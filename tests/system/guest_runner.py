@@ -21,6 +21,7 @@ GRACE_SECONDS = 90
 # Children that die before they reach a test would otherwise be started for ever.
 FRUITLESS_STARTS = 2
 MARK = "\x01"
+RUNNING = "# running "
 
 
 class TestTimeout(BaseException):
@@ -203,6 +204,8 @@ class Supervisor:
         verb, _, rest = text.partition(" ")
         if verb == "start":
             seconds, _, self.current = rest.partition(" ")
+            # If the whole machine dies, its driver knows in which test.
+            print(f"{RUNNING}{self.current}", flush=True)
             # Once for the test, once for its clean-up.
             self.deadline = time.monotonic() + 2 * int(seconds) + GRACE_SECONDS
         elif verb == "end":

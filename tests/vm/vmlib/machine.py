@@ -1,6 +1,7 @@
 """The life of one virtual machine: start, resume, reboot, end."""
 
 import contextlib
+import enum
 import json
 import os
 import shutil
@@ -18,9 +19,12 @@ from .image import Image, ensure_image
 from .qmp import Monitor
 from .remote import Remote
 
-BOOT_SECONDS = 240
-RESUME_SECONDS = 90
+# Generous: seconds on a quiet host, minutes on one that compiles with every core.
+BOOT_SECONDS = 400
+RESUME_SECONDS = 180
 SHUTDOWN_SECONDS = 120
+FIRST_PATIENCE_SECONDS = 3
+LONGEST_PATIENCE_SECONDS = 60
 CONSOLE_LINES = 60
 
 
@@ -183,12 +187,17 @@ class Machine:
     def wait_until_reachable(self, seconds):
         deadline = time.monotonic() + seconds
         port = self.state()["port"]
+        patience = FIRST_PATIENCE_SECONDS
         while time.monotonic() < deadline:
             if not self.is_alive():
                 raise VmError(f"{self.name} ended while it booted")
             # QEMU accepts for the guest: only the greeting of sshd tells that it is there.
-            if greets(port) and self.remote().open():
+            greeting = greet(port, patience)
+            if greeting is Greeting.HEARD and self.remote().open():
                 return
+            # Every attempt costs the guest a process: one that is slow must not be asked more often.
+            if greeting is not Greeting.REFUSED:
+                patience = min(2 * patience, LONGEST_PATIENCE_SECONDS)
             time.sleep(0.1)
         raise VmError(f"{self.name} does not answer after {seconds} s")
 
@@ -274,13 +283,22 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def greets(port):
+class Greeting(enum.Enum):
+    """What came of a connection to sshd."""
+
+    HEARD = "heard"
+    REFUSED = "refused"
+    SILENT = "silent"
+
+
+def greet(port, patience):
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=3) as connection:
-            connection.settimeout(3)
-            return connection.recv(4) == b"SSH-"
+        with socket.create_connection(("127.0.0.1", port), timeout=patience) as connection:
+            return Greeting.HEARD if connection.recv(4) == b"SSH-" else Greeting.REFUSED
+    except TimeoutError:
+        return Greeting.SILENT
     except OSError:
-        return False
+        return Greeting.REFUSED
 
 
 def wait_for_exec(pid):

@@ -11,7 +11,7 @@ from .host import VmError
 # A thrashing guest answers late; only beyond this is it taken for dead.
 CONNECT_SECONDS = 60
 TRANSFER_SECONDS = 300
-MASTER_SECONDS = 30
+MASTER_SECONDS = 90
 GRACE_SECONDS = 20
 SSH_FAILED = 255
 
@@ -77,9 +77,15 @@ class Remote:
         process = subprocess.Popen([*self.arguments(), shlex.join(limited)], **streams)
         code = self.wait(process, timeout + GRACE_SECONDS)
         if code == SSH_FAILED:
-            # Also the code of a command that exits 255, so ask the guest before calling it lost.
-            self.output("true")
+            self.check_connection()
         return code
+
+    def check_connection(self):
+        """ssh's code for a lost connection is also that of a command that exits 255: ask the guest."""
+        try:
+            self.output("true")
+        except VmError as error:
+            raise VmError("the VM was lost while the command ran") from error
 
     def stream(self, command, timeout, on_line):
         """Like run, with every line of the command's output passed on as it comes."""
