@@ -146,7 +146,7 @@ Expected<void> read_cpu_list(const Field& field, const Value& value, SpecDraft& 
 }
 
 constexpr std::uint64_t microseconds_per_second = 1'000'000;
-constexpr std::uint64_t ten_years = 3652 * 24 * 3600 * microseconds_per_second;
+constexpr std::uint64_t ten_years = std::uint64_t{3652} * 24 * 3600 * microseconds_per_second;
 constexpr auto least_memory = static_cast<std::int64_t>(minimum_memory);
 constexpr Bytes largest_size = Bytes{1} << 62;  // what the kernel counts in pages of a signed long
 
@@ -199,7 +199,7 @@ constexpr std::array fields{
     Field{.key = "cpu_quota_percent",
           .read = &read_limit<&Limits::cpu_quota_percent>,
           .minimum = 1,
-          .maximum = 100 * (maximum_cpu + 1),
+          .maximum = std::uint64_t{100} * (maximum_cpu + 1),
           .change = Change::allowed},
     Field{.key = "cpu_list", .read = &read_cpu_list, .change = Change::allowed},
     Field{.key = "oom_score_adjust",

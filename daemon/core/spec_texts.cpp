@@ -10,10 +10,11 @@ namespace mljobd::core {
 namespace {
 
 constexpr std::size_t maximum_name = 128;
-constexpr std::size_t maximum_entries = 4096;          // arguments, and variables of the environment
-constexpr std::size_t maximum_together = 1024 * 1024;  // half of what execve(2) takes with the usual 8 MiB of stack
-constexpr std::size_t maximum_argument = 128 * 1024;   // MAX_ARG_STRLEN of the kernel, the NUL included
-constexpr std::size_t maximum_path = 4096;             // PATH_MAX, the NUL included
+constexpr std::size_t maximum_entries = 4096;  // arguments, and variables of the environment
+// Half of what execve(2) takes with the usual 8 MiB of stack.
+constexpr std::size_t maximum_together = std::size_t{1024} * 1024;
+constexpr std::size_t maximum_argument = std::size_t{128} * 1024;  // MAX_ARG_STRLEN of the kernel, the NUL included
+constexpr std::size_t maximum_path = 4096;                         // PATH_MAX, the NUL included
 constexpr std::size_t maximum_comment = 1024;
 constexpr std::size_t maximum_labels = 64;
 constexpr std::size_t maximum_label = 128;
