@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass
 
 from .host import VmError
-from .image import DEFAULT_SUITE
+from .recipe import DEFAULT_SUITE
 
 KERNEL_LINE = "console=ttyS0 quiet panic=-1 mitigations=off psi=1"
 SIZE = re.compile(r"^(\d+)([MG])$")

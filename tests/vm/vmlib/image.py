@@ -1,6 +1,5 @@
 """The machine's disk, kernel and initramfs, built once per recipe and cached."""
 
-import hashlib
 import lzma
 import os
 import shutil
@@ -10,34 +9,21 @@ import time
 from pathlib import Path
 
 from .host import VmError, cache_folder, ensure_programs, locked, say
-
-RECIPE_FOLDER = Path(__file__).resolve().parent.parent
-DEFAULT_SUITE = "bookworm"
-DISK_SIZE = "6G"
-BUILD_TIMEOUT_SECONDS = 1800
-UNUSED_IMAGE_DAYS = 14
-
-COMMON_PACKAGES = """
-    systemd systemd-sysv dbus dbus-user-session libpam-systemd polkitd openssh-server
-    iproute2 procps sudo kmod e2fsprogs python3 python3-dbus python3-gi libglib2.0-bin
-    python3-sklearn task-spooler strace acl jq file libsqlite3-0 libsmartcols1 libsystemd0
-    libcap2 libncursesw6
-""".split()
-SUITE_PACKAGES = {
-    "bookworm": ["libsdbus-c++1", "libspdlog1.10", "libfmt9"],
-    "trixie": ["libsdbus-c++2", "libspdlog1.15", "libfmt10"],
-}
-# Nobody reads manuals in the machine, and scipy drags a compiler in for a feature nobody uses there.
-EXCLUDED_PATHS = (
-    "/usr/share/man/*",
-    "/usr/share/doc/*",
-    "/usr/share/info/*",
-    "/usr/share/locale/*",
-    "/usr/include/boost/*",
-    "/usr/lib/gcc/x86_64-linux-gnu/*/cc1*",
-    "/usr/lib/gcc/x86_64-linux-gnu/*/lto*",
+from .recipe import (
+    COMMON_PACKAGES,
+    DEFAULT_SUITE,
+    DISK_SIZE,
+    EXCLUDED_PATHS,
+    INITRAMFS_MODULES,
+    RECIPE_FOLDER,
+    SUITE_PACKAGES,
+    recipe_key,
 )
-INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "ext4")
+
+BUILD_TIMEOUT_SECONDS = 1800
+ENDING_SECONDS = 60
+UNUSED_IMAGE_DAYS = 14
+UNFINISHED = "building-"
 
 
 class Image:
@@ -50,16 +36,6 @@ class Image:
         self.initramfs = folder / "initramfs"
         self.login_key = folder / "login_key"
         self.snapshots = folder / "snapshots"
-
-
-def recipe_key(suite):
-    """Changes whenever anything changes that the image is made from."""
-    digest = hashlib.sha256(suite.encode())
-    files = [Path(__file__), RECIPE_FOLDER / "customize", RECIPE_FOLDER / "initramfs-init"]
-    files += sorted(path for path in (RECIPE_FOLDER / "rootfs").rglob("*") if path.is_file())
-    for path in files:
-        digest.update(str(path.relative_to(RECIPE_FOLDER)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def ensure_image(suite=DEFAULT_SUITE):
@@ -84,7 +60,7 @@ def build_image(suite, folder):
         raise VmError("building the image needs root")
     started = time.monotonic()
     say(f"building the {suite} image (minutes, once)")
-    work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
+    work = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
     try:
         image = Image(work)
         make_login_key(image)
@@ -104,27 +80,36 @@ def build_image(suite, folder):
 
 
 def remove_unused_images(images):
-    """An image is touched at every use; one that nobody has touched for long is only in the way."""
+    """An image is touched at every use; one that nobody has touched for long is only in the way.
+
+    Called by the one who holds the build lock, so an unfinished folder is left from a killed build.
+    """
     oldest = time.time() - UNUSED_IMAGE_DAYS * 24 * 3600
     for folder in images.iterdir():
-        if folder.stat().st_mtime < oldest:
+        if folder.name.startswith(UNFINISHED) or folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_tool(command):
     """Runs a build step; what it printed appears only if it fails."""
-    done = subprocess.run(
+    with subprocess.Popen(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=BUILD_TIMEOUT_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        output = done.stdout.decode(errors="replace")[-4000:]
-        raise VmError(f"{command[0]} failed with {done.returncode}:\n{output}")
-    return done.stdout
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=BUILD_TIMEOUT_SECONDS)
+        except BaseException:
+            # Not killed: mmdebstrap has processes of its own to end before its folder can go.
+            process.terminate()
+            try:
+                process.wait(ENDING_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            raise
+    if process.returncode != 0:
+        raise VmError(f"{command[0]} failed with {process.returncode}:\n{output[-4000:].decode(errors='replace')}")
 
 
 def make_login_key(image):
