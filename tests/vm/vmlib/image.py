@@ -3,6 +3,7 @@
 import lzma
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -21,7 +22,6 @@ from .recipe import (
 )
 
 BUILD_TIMEOUT_SECONDS = 1800
-ENDING_SECONDS = 60
 UNUSED_IMAGE_DAYS = 14
 UNFINISHED = "building-"
 
@@ -97,16 +97,14 @@ def run_tool(command):
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        start_new_session=True,
     ) as process:
         try:
             output, _ = process.communicate(timeout=BUILD_TIMEOUT_SECONDS)
         except BaseException:
-            # Not killed: mmdebstrap has processes of its own to end before its folder can go.
-            process.terminate()
-            try:
-                process.wait(ENDING_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            # With all of its processes: one that still unpacks would fill the folder again.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
             raise
     if process.returncode != 0:
         raise VmError(f"{command[0]} failed with {process.returncode}:\n{output[-4000:].decode(errors='replace')}")
