@@ -1,0 +1,158 @@
+#include "client/spec_options.hpp"
+
+#include <array>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "client/properties.hpp"
+
+namespace mljobd::client {
+namespace {
+
+constexpr auto submit = static_cast<unsigned>(SpecUse::submit);
+constexpr auto run = static_cast<unsigned>(SpecUse::run);
+constexpr auto adopt = static_cast<unsigned>(SpecUse::adopt);
+constexpr auto set = static_cast<unsigned>(SpecUse::set);
+constexpr auto jobs = submit | run | adopt;
+constexpr auto everywhere = jobs | set;
+
+struct TextOption {
+  const char* flags;
+  const char* name;  // the long one, bare
+  const char* key;   // of the specification
+  OptionKind kind;
+  unsigned uses;
+  const char* value;  // how the help calls what follows
+  const char* help;
+};
+
+constexpr std::array text_options{
+    TextOption{"-J,--name", "name", "name", OptionKind::text, jobs, "NAME", "name of the job; default: the program's"},
+    TextOption{"--class", "class", "class", OptionKind::text, jobs, "CLASS",
+               "train, validate, batch … (see jobctl classes)"},
+    TextOption{"--mem", "mem", "memory", OptionKind::bytes, everywhere, "SIZE",
+               "memory to reserve, and the limit: 12G, 512M, 50%"},
+    TextOption{"--mem-max", "mem-max", "memory_max", OptionKind::bytes, everywhere, "SIZE",
+               "a limit above what --mem reserves"},
+    TextOption{"--mem-high", "mem-high", "memory_high", OptionKind::bytes, everywhere, "SIZE",
+               "slow the job down above this"},
+    TextOption{"--swap-max", "swap-max", "swap_max", OptionKind::bytes, everywhere, "SIZE",
+               "swap it may use; default: 0"},
+    TextOption{"--tasks-max", "tasks-max", "tasks_max", OptionKind::count, everywhere, "N",
+               "processes and threads together"},
+    TextOption{"--cpu-weight", "cpu-weight", "cpu_weight", OptionKind::count, everywhere, "1..10000",
+               "share of the CPU against the jobs of its class"},
+    TextOption{"--cpu-quota", "cpu-quota", "cpu_quota_percent", OptionKind::quota, everywhere, "P%",
+               "most CPU it may use: 150% is one core and a half"},
+    TextOption{"--io-weight", "io-weight", "io_weight", OptionKind::count, everywhere, "1..10000",
+               "share of the disk against the jobs of its class"},
+    TextOption{"--cpu-list", "cpu-list", "cpu_list", OptionKind::cpu_list, everywhere, "LIST",
+               "logical CPUs it may run on: 0-3,8"},
+    TextOption{"-t,--time", "time", "time_limit", OptionKind::duration, everywhere, "TIME",
+               "stop it after running so long: 90s, 30m, 2h, 1-12:00:00"},
+    TextOption{"--stop-timeout", "stop-timeout", "stop_timeout", OptionKind::duration, jobs, "TIME",
+               "from SIGTERM to SIGKILL"},
+    TextOption{"--priority", "priority", "priority", OptionKind::number, submit | set, "N",
+               "-1000..1000, higher starts first"},
+    TextOption{"--nice", "nice", "priority", OptionKind::negated_number, submit | set, "N",
+               "the same with the sign of Slurm: higher starts later"},
+    TextOption{"-o,--output", "output", "output", OptionKind::path, submit, "FILE",
+               "append its output to FILE instead of the log that `jobctl logs` reads"},
+    TextOption{"-e,--error", "error", "error", OptionKind::path, submit, "FILE", "the same for its standard error"},
+    TextOption{"-D,--workdir,--chdir", "workdir", "workdir", OptionKind::path, submit | run, "DIR",
+               "directory to start in; default: this one"},
+    TextOption{"--oom-policy", "oom-policy", "oom_policy", OptionKind::text, jobs, "kill|continue",
+               "when the kernel kills one of its processes: end the job, or let the others go on"},
+    TextOption{"--oom-score-adjust", "oom-score-adjust", "oom_score_adjust", OptionKind::number, submit, "N",
+               "-1000..1000, not below its class's"},
+    TextOption{"--private-shm", "private-shm", "private_shm", OptionKind::bytes, submit, "SIZE",
+               "a /dev/shm of its own of this size, freed when it ends"},
+    TextOption{"--comment", "comment", "comment", OptionKind::text, jobs, "TEXT", "a note, shown by jobctl status"},
+};
+
+bool used_by(const TextOption& option, SpecUse use) { return (option.uses & static_cast<unsigned>(use)) != 0; }
+
+Outcome<void> insert_once(core::ValueMap& spec, std::string_view key, std::string_view option, core::Value value) {
+  if (!spec.emplace(key, std::move(value)).second) {
+    return usage_failure(std::string(option) + ": the same limit is given twice; say it once");
+  }
+  return {};
+}
+
+Outcome<void> add_properties(SpecUse use, const SpecOptions& options, const Surroundings& around,
+                             core::ValueMap& spec) {
+  for (const auto& assignment : options.properties) {
+    const auto property = parse_property(assignment);
+    if (!property) return tl::unexpected(property.error());
+    const auto* option = std::find_if(text_options.begin(), text_options.end(),
+                                      [&](const TextOption& entry) { return entry.key == property->key.key; });
+    const std::string name = "-p " + std::string(property->key.property) + "=";
+    if (option != text_options.end() && !used_by(*option, use)) return usage_failure(name + ": not for this command");
+    auto added = parse_value(property->key.kind, name, property->value, around).and_then([&](core::Value&& value) {
+      return insert_once(spec, property->key.key, name, std::move(value));
+    });
+    if (!added) return added;
+  }
+  return {};
+}
+
+Outcome<void> add_labels(const SpecOptions& options, core::ValueMap& spec) {
+  core::StringMap labels;
+  for (const auto& label : options.labels) {
+    const auto equals = label.find('=');
+    if (equals == std::string::npos || equals == 0 || !is_utf8(label)) {
+      return usage_failure("--label " + label + ": write --label KEY=VALUE");
+    }
+    labels.insert_or_assign(label.substr(0, equals), label.substr(equals + 1));
+  }
+  if (!labels.empty()) spec.emplace("labels", core::Value(std::move(labels)));
+  return {};
+}
+
+}  // namespace
+
+void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options) {
+  const std::string group = use == SpecUse::set ? "What to change" : "The job";
+  for (const auto& option : text_options) {
+    if (!used_by(option, use)) continue;
+    auto& texts = options.texts;
+    const std::string name = option.name;
+    app.add_option_function<std::string>(
+           option.flags, [&texts, name](const std::string& text) { texts.insert_or_assign(name, text); }, option.help)
+        ->type_name(option.value)
+        ->group(group);
+  }
+  app.add_option("-p,--property", options.properties, "a systemd property, e.g. -p MemoryMax=8G")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  if (use == SpecUse::set) return;
+  app.add_option("--label", options.labels, "a label of your own; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  if (use != SpecUse::submit) return;
+  app.add_flag("--requeue", options.requeue, "start it again if a reboot takes it away")->group(group);
+  app.add_flag("--hold,-H", options.hold, "queue it held; jobctl release lets it go")->group(group);
+}
+
+Outcome<core::ValueMap> spec_from(SpecUse use, const SpecOptions& options, const Surroundings& around) {
+  core::ValueMap spec;
+  for (const auto& option : text_options) {
+    const auto text = options.texts.find(option.name);
+    if (text == options.texts.end()) continue;
+    const std::string name = std::string("--") + option.name;
+    auto added = parse_value(option.kind, name, text->second, around).and_then([&](core::Value&& value) {
+      return insert_once(spec, option.key, name, std::move(value));
+    });
+    if (!added) return tl::unexpected(added.error());
+  }
+  if (auto added = add_properties(use, options, around, spec); !added) return tl::unexpected(added.error());
+  if (auto added = add_labels(options, spec); !added) return tl::unexpected(added.error());
+  if (options.requeue) spec.emplace("requeue", core::Value(true));
+  if (options.hold) spec.emplace("hold", core::Value(true));
+  return spec;
+}
+
+}  // namespace mljobd::client

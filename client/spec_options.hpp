@@ -1,0 +1,37 @@
+// The options that say what a job may use, and the keys of the D-Bus specification that they stand for.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/failure.hpp"
+#include "client/units.hpp"
+#include "core/value.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace mljobd::client {
+
+// Who takes which options: a foreground job has its own terminal and environment, `set` changes limits only.
+enum class SpecUse : unsigned { submit = 1U, run = 2U, adopt = 4U, set = 8U };
+
+// As typed. Storage of the parser: must outlive it.
+struct SpecOptions {
+  std::map<std::string, std::string> texts{};  // by the option's long name without dashes
+  std::vector<std::string> properties{};       // -p Name=value
+  std::vector<std::string> labels{};           // --label K=V
+  bool requeue = false;
+  bool hold = false;
+};
+
+void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options);
+
+// The keys that were given, each once: -p and an option for the same key are refused rather than ordered.
+// Errors: usage.
+[[nodiscard]] Outcome<core::ValueMap> spec_from(SpecUse use, const SpecOptions& options,
+                                                const Surroundings& surroundings);
+
+}  // namespace mljobd::client

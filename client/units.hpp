@@ -1,0 +1,43 @@
+// What a person typed for an option, as the value that the specification takes. The rules themselves are core's; this
+// adds which option the sentence is about.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "client/failure.hpp"
+#include "core/types.hpp"
+#include "core/value.hpp"
+
+namespace mljobd::client {
+
+enum class OptionKind {
+  text,
+  path,            // made absolute against the working directory
+  bytes,           // "12G", "50%" of the machine's memory, "unlimited"
+  duration,        // microseconds, uint64
+  count,           // uint64, or "unlimited"
+  quota,           // "150%", uint32
+  number,          // int32
+  negated_number,  // of the opposite sign: Slurm's --nice lowers
+  cpu_list,
+};
+
+struct Surroundings {
+  std::string workdir{};         // absolute
+  core::Bytes total_memory = 0;  // of the machine
+};
+
+// `option` names what was typed ("--mem", "-p MemoryMax=").
+[[nodiscard]] Outcome<core::Value> parse_value(OptionKind kind, std::string_view option, const std::string& text,
+                                               const Surroundings& surroundings);
+
+// D-Bus carries nothing else in a string.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+// The absolute form of a path, against an absolute workdir.
+[[nodiscard]] std::string absolute_path(const std::string& path, const std::string& workdir);
+
+[[nodiscard]] Surroundings surroundings();
+
+}  // namespace mljobd::client
