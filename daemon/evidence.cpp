@@ -58,7 +58,7 @@ bool read_oom_record(core::Evidence& evidence, const core::Job& job, const Cgrou
   return !evidence.oom_kill;
 }
 
-bool read_start_failure(core::Evidence& evidence, const EndedUnit& ended) {
+bool read_start_failure(core::Evidence& evidence, const core::Job& job, const EndedUnit& ended) {
   // 200 to 243 are systemd's own codes for what failed between fork and exec; a program may use them as well, and
   // then PID 1 has no record of a failed start.
   constexpr std::int32_t first_own_code = 200;
@@ -67,7 +67,9 @@ bool read_start_failure(core::Evidence& evidence, const EndedUnit& ended) {
                           evidence.exit.status >= first_own_code && evidence.exit.status <= last_own_code;
   if (!suspicious) return false;
   evidence.spawn_failure = systemd::find_spawn_failure(ended.status.unit, ended.status.invocation_id);
-  return ended.start_failed && !evidence.spawn_failure;
+  // To PID 1 a launcher that could not open the job's files is a program that ran: only its own record tells.
+  const bool launched = !job.spec.output.empty() || !job.spec.error.empty();
+  return (ended.start_failed || launched) && !evidence.spawn_failure;
 }
 
 void read_oomd_record(core::Evidence& evidence, const core::Job& job, const EndedUnit& ended) {
@@ -94,7 +96,7 @@ EvidenceCollector::Collected EvidenceCollector::collect(const core::Job& job, co
     if (const auto shm = kernel::shm_space()) evidence.shm_free_and_total = std::pair(shm->free, shm->total);
   }
   const bool oom_missing = read_oom_record(evidence, job, paths);
-  const bool start_missing = read_start_failure(evidence, ended);
+  const bool start_missing = read_start_failure(evidence, job, ended);
   read_oomd_record(evidence, job, ended);
   collected.record_missing = oom_missing || start_missing;
   return collected;
