@@ -66,7 +66,7 @@ bool read_start_failure(core::Evidence& evidence, const core::Job& job, const En
   const bool suspicious = evidence.exit.kind == core::ProcessExit::Kind::exited &&
                           evidence.exit.status >= first_own_code && evidence.exit.status <= last_own_code;
   if (!suspicious) return false;
-  evidence.spawn_failure = systemd::find_spawn_failure(ended.status.unit, ended.status.invocation_id);
+  evidence.spawn_failure = systemd::find_spawn_failure(ended.status.unit, ended.status.invocation_id, job.owner);
   // To PID 1 a launcher that could not open the job's files is a program that ran: only its own record tells.
   const bool launched = !job.spec.output.empty() || !job.spec.error.empty();
   return (ended.start_failed || launched) && !evidence.spawn_failure;
