@@ -104,7 +104,10 @@ void add_command(Properties& properties, const core::JobSpec& spec, const JobFil
 }
 
 std::uint64_t stop_timeout(const core::Job& job, const core::Settings& settings) {
-  return static_cast<std::uint64_t>(job.spec.stop_timeout.value_or(settings.default_stop_timeout).count());
+  // To systemd 0 is "wait for ever"; to whoever asked for it, "kill at once".
+  constexpr core::Microseconds at_once{1000};
+  return static_cast<std::uint64_t>(
+      std::max(job.spec.stop_timeout.value_or(settings.default_stop_timeout), at_once).count());
 }
 
 void add_unit_basics(Properties& properties, const core::Job& job, const core::Settings& settings) {
