@@ -61,5 +61,5 @@ class Night(Scenario):
             _, validate = self.spend_night("--mem", f"{VALIDATE_LIMIT}M")
             self.assert_explained(validate, "own-limit", VALIDATE_LIMIT * MEBIBYTE)
             shown = product.jobctl_ok("status", str(validate["id"]))
-            self.assertIn(f"{VALIDATE_LIMIT}.0M", shown)
+            self.assertIn(f"limit {VALIDATE_LIMIT}M", shown)
             self.assertIn(validate["cause"]["advice"].split(". ")[0][:40], " ".join(shown.split()))

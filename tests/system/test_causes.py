@@ -157,7 +157,7 @@ class OtherCauses(Scenario):
         job = self.alice.submit("python3", "-c", GROW, memory=64 * MEBIBYTE)
         self.wait_finished(job, 120)
         shown = product.jobctl_ok("status", str(job))
-        for word in ("64.0M", "--mem", "python3"):
+        for word in ("limit 64M", "--mem", "python3"):
             self.assertIn(word, shown)
 
 

@@ -60,7 +60,7 @@ class Queue(Scenario):
 
     def test_a_claim_that_can_never_be_met_is_refused_at_once(self):
         message = self.assert_refused("NoCapacity", self.alice.submit, "true", memory=1 << 50)
-        self.assertIn("1024.0T", message)
+        self.assertIn("1.0P", message)
 
     def test_the_queue_goes_by_priority_then_by_age(self):
         self.configure(classes=[{"name": "train", "max_running": 1}])
@@ -346,7 +346,7 @@ class Adopted(Scenario):
 class Configuration(Scenario):
     def test_a_bad_file_is_refused_with_its_line_and_the_old_one_stays(self):
         product.CONFIGURATION.parent.mkdir(parents=True, exist_ok=True)
-        product.CONFIGURATION.write_text('{\n  // seven\n  "history_jobs": 7,\n  "no_such_key": 1\n}\n', encoding="ascii")
+        product.CONFIGURATION.write_text('{\n  // small\n  "log_limit": "7M",\n  "no_such_key": 1\n}\n', encoding="ascii")
         self.addCleanup(self.forget_configuration)
         message = self.assert_refused("InvalidConfig", self.root.manager, "Reload")
         self.assertIn(f"{product.CONFIGURATION}:4:", message)
