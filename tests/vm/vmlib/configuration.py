@@ -33,9 +33,10 @@ class Configuration:
         if self.numa_nodes and self.processors() % self.numa_nodes:
             raise VmError(f"{self.processors()} CPUs cannot be divided among {self.numa_nodes} NUMA nodes")
 
-    def key(self, accelerator):
-        described = json.dumps([accelerator, asdict(self)], sort_keys=True)
-        return hashlib.sha256(described.encode()).hexdigest()[:12]
+    def key(self, accelerator, *circumstances):
+        """Equal for equal machines in equal circumstances."""
+        described = [accelerator, asdict(self), self.machine_arguments(accelerator), KERNEL_LINE, circumstances]
+        return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:12]
 
     def topology(self):
         return self.smp or f"{self.cpus},sockets=1,cores={self.cpus},threads=1"

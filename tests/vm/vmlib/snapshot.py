@@ -6,6 +6,7 @@ own snapshot table: so it stays read-only, and any number of machines resume fro
 
 import os
 import shutil
+import subprocess
 import time
 
 from .host import locked, say
@@ -17,6 +18,9 @@ SAVE_SECONDS = 120
 WARM_UP = """
 systemctl is-system-running --wait || true
 python3 -c 'import unittest, json, dbus, sklearn.datasets, sklearn.linear_model, sklearn.model_selection'
+dpkg --list >/dev/null
+perl -e 'use Getopt::Long; use File::Temp; use POSIX;'
+systemctl daemon-reload
 sync
 """
 
@@ -32,7 +36,9 @@ class Snapshot:
 
 
 def ensure_snapshot(image, configuration, accelerator):
-    key = configuration.key(accelerator)
+    # Another version of QEMU may not understand what this one has saved.
+    version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=True).stdout
+    key = configuration.key(accelerator, version, WARM_UP)
     snapshot = Snapshot(image.snapshots / key)
     if not snapshot.folder.exists():
         with locked(image.snapshots / f"{key}.lock", "another boot of this configuration"):
