@@ -167,6 +167,8 @@ UnitRequest job_request(const core::Job& job, const core::Settings& settings, co
   if (spec.limits.private_shm) {
     properties.push_back({"TemporaryFileSystem", std::vector<std::pair<std::string, std::string>>{
                                                      {"/dev/shm", shm_options(*spec.limits.private_shm)}}});
+    // A user's own manager may mount only where it is root: in a user namespace. systemd does not think of it itself.
+    if (manager == ManagerScope::user) properties.push_back({"PrivateUsers", true});
   }
   add_command(properties, spec, files);
   return request;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "fake_manager.hpp"
+#include "support/fake_manager.hpp"
 
 using namespace mljobd;
 using namespace mljobd::systemd;
@@ -129,7 +129,7 @@ TEST_CASE("two signals make one picture, told once") {
 
 TEST_CASE("half a picture is completed by asking") {
   Fixture f;
-  f.fake->add_unit(unit, "active", "success");
+  f.fake->set_unit(unit, {});
   f.watch();
   f.unit_signal("active", "running");
   REQUIRE(run_until(f.loop, [&] { return !f.changes.empty(); }));
@@ -182,7 +182,7 @@ TEST_CASE("a reload removes no job, whatever PID 1 says meanwhile") {
 
 TEST_CASE("a job whose end was not told during a reload is asked for") {
   Fixture f;
-  f.fake->add_unit(unit, "failed", "exit-code");
+  f.fake->set_unit(unit, {.active = "failed", .result = "exit-code"});
   f.start();
   settle(f.loop);
   f.fake->reloading(false);
@@ -198,7 +198,7 @@ TEST_CASE("a start whose reply was lost is looked up when the manager is back, a
   REQUIRE(run_until(f.loop, [&] { return !f.fake->calls.empty(); }));
   f.fake.reset();
   f.fake = std::make_unique<test::FakeManager>(f.loop, f.bus);
-  f.fake->add_unit(unit, arrived ? "active" : "inactive", "success");
+  f.fake->set_unit(unit, {.active = arrived ? "active" : "inactive"});
   f.fake->on_start = [&](const std::string& name) {
     f.fake->job_removed("/job/1", name, "done");
     return "/job/1";

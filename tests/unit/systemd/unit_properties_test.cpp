@@ -148,6 +148,8 @@ TEST_CASE("a private /dev/shm is a tmpfs of the size that was asked for") {
   using Mounts = std::vector<std::pair<std::string, std::string>>;
   CHECK(get<Mounts>(request_for(job).properties, "TemporaryFileSystem") ==
         Mounts{{"/dev/shm", "mode=1777,nosuid,nodev,size=1024"}});
+  CHECK(find(request_for(job).properties, "PrivateUsers") == nullptr);
+  CHECK(get<bool>(request_for(job, ManagerScope::user).properties, "PrivateUsers"));
 }
 
 TEST_CASE("limits are the slice's") {
