@@ -245,8 +245,9 @@ def keyed(path):
     """A file of `key value` lines: cpu.stat, memory.events, /proc/PID/status."""
     content = {}
     for line in Path(path).read_text(encoding="ascii").splitlines():
-        key, _, value = line.partition(" ")
-        content[key.rstrip(":")] = int(value.split()[0]) if value.split() and value.split()[0].isdigit() else value
+        key, *values = line.split()
+        value = values[0] if values else ""
+        content[key.rstrip(":")] = int(value) if value.isdecimal() else value
     return content
 
 

@@ -98,11 +98,11 @@ class Scenario(unittest.TestCase):
         if exit_signal is not None:
             self.assertEqual(row["exit_signal"], exit_signal, row)
 
-    def assert_refused(self, name, call, *arguments, **options):
+    def assert_refused(self, error, call, /, *arguments, **options):
         """The call must end in this error of ours; returns its sentence."""
         with self.assertRaises(dbus.DBusException) as refusal:
             call(*arguments, **options)
-        self.assertEqual(refusal.exception.get_dbus_name(), product.ERROR + name, refusal.exception)
+        self.assertEqual(refusal.exception.get_dbus_name(), product.ERROR + error, refusal.exception)
         message = refusal.exception.get_dbus_message()
         self.assertGreater(len(message), 10, "the message says what to do")
         return message

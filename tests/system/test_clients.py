@@ -104,7 +104,7 @@ class CommandLineClients(Scenario):
             self.assertIn(member, shown)
         answer = product.checked(
             [
-                "busctl", "call", "org.mljobd1", "/org/mljobd1", "org.mljobd1.Manager", "Submit", "a{sv}a{sv}",
+                "busctl", "call", "--", "org.mljobd1", "/org/mljobd1", "org.mljobd1.Manager", "Submit", "a{sv}a{sv}",
                 "2", "command", "as", "3", "sh", "-c", "exit 4", "workdir", "s", "/tmp", "0",
             ],
             user=ALICE,

@@ -78,7 +78,7 @@ class Containment(Scenario):
         self.assertEqual(ended["exit_signal"], signal.SIGKILL)
 
     def test_a_stopped_process_ends_too(self):
-        self.check("sleep $0 & kill -STOP $!; wait", 1)
+        self.check("sleep $0 & sleep 1; kill -STOP $!; wait", 1)
 
     def test_a_frozen_job_can_be_cancelled(self):
         row, pids = self.run_marked("sleep $0 & wait", 1)
@@ -119,10 +119,20 @@ class Containment(Scenario):
         self.assert_all_gone_after_cancel(row)
 
     def test_many_processes_are_bounded_by_the_limit_on_tasks(self):
-        script = "for n in 1 2 3 4 5 6 7 8 9; do sleep $0 & done; wait"
-        row, _ = self.run_marked(script, 4, tasks_max=6)
-        folder = product.slice_folder(row)
-        self.assertLessEqual(int((folder / "pids.current").read_text()), 6)
+        script = (
+            "import subprocess, sys, time\n"
+            "try:\n"
+            "    for _ in range(20):\n"
+            "        subprocess.Popen(['sleep', sys.argv[1]])\n"
+            "except BlockingIOError:\n"
+            "    print('refused', flush=True)\n"
+            "    time.sleep(1000)\n"
+        )
+        job = self.alice.submit("python3", "-c", script, self.marker, tasks_max=6, stop_timeout=SHORT_STOP)
+        row = self.wait_until(job, "running")
+        product.eventually(lambda: self.alice.log(job) == b"refused\n", 60, "one process too many is refused")
+        self.assertEqual(int((product.slice_folder(row) / "pids.current").read_text(encoding="ascii")), 6)
+        self.assertEqual(len(self.sleepers()), 5)
         self.assert_all_gone_after_cancel(row)
 
 

@@ -26,8 +26,8 @@ class Idle(Scenario):
         fields = open(f"/proc/{self.daemon}/stat", encoding="ascii").read().rpartition(")")[2].split()
         return {
             "ticks": int(fields[11]) + int(fields[12]),
-            "wake-ups": int(str(status["voluntary_ctxt_switches"])),
-            "resident": int(str(status["VmRSS"]).split()[0]) * 1024,
+            "wake-ups": status["voluntary_ctxt_switches"],
+            "resident": status["VmRSS"] * 1024,
         }
 
     def test_thirty_seconds_without_jobs_cost_nothing(self):
