@@ -147,6 +147,8 @@ void JobManager::flush() {
   announce();
   if (durable) answer();
   act();
+  // Only now: what is to be done about the ended ones needs their records.
+  forget_unused();
   arm_time_limit();
 }
 
@@ -275,7 +277,6 @@ void JobManager::announce() {
     if (const auto* job = find(id)) observer_->details_changed(*job);
   }
   if (!announcements.empty()) observer_->counts_changed();
-  while (finished_.size() > finished_in_memory && !dirty_.contains(finished_.front())) forget(finished_.front());
 }
 
 void JobManager::answer() {
@@ -376,6 +377,10 @@ void JobManager::keep_finished(core::JobId id) {
   finished_.push_back(id);
   ++finished_count_;
   if (finished_count_ % finishes_between_prunes == 0) prune_history();
+}
+
+void JobManager::forget_unused() {
+  while (finished_.size() > finished_in_memory && !dirty_.contains(finished_.front())) forget(finished_.front());
 }
 
 void JobManager::forget(core::JobId id) {

@@ -157,6 +157,7 @@ class JobManager {
   void sample();
   void prune_history();
   void keep_finished(core::JobId id);
+  void forget_unused();
   void forget(core::JobId id);
 
   systemd::EventLoop& loop_;

@@ -13,15 +13,20 @@ const core::Job* JobManager::find(core::JobId id) const {
 
 core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
   if (const auto* job = find(id)) return job;
-  auto loaded = store_.load(id);
-  if (!loaded) return tl::unexpected(loaded.error());
-  if (!*loaded) {
+  const auto unknown = [&] {
     return core::failure(core::ErrorCode::no_such_job, "there is no job " + std::to_string(id) +
                                                            "; `jobctl list --all` shows the ones that are known");
-  }
+  };
+  // Of those that were never given out a caller may name thousands, and each look into the store takes its time.
+  if (id > last_id_) return unknown();
+  auto loaded = store_.load(id);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (!*loaded) return unknown();
   const auto [added, inserted] = jobs_.emplace(id, std::move(**loaded));
   finished_.push_back(id);
   observer_->job_recalled(added->second);
+  // A call may name all of a long history, and every job in it may have a large environment.
+  forget_unused();
   return &added->second;
 }
 
