@@ -60,6 +60,9 @@ void detach_on_interrupt(std::string_view message) {
   interrupt_text = interrupt_message().data();
   interrupt_length = interrupt_message().size();
   struct sigaction action = {};
+  // Whoever started us with it ignored (nohup, a script's `&`) does not want us ended by it.
+  if (::sigaction(SIGINT, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) return;
+  action = {};
   action.sa_handler = detach;
   ::sigaction(SIGINT, &action, nullptr);
 }

@@ -45,7 +45,10 @@ std::string format_limit(std::string_view key, const core::Value& value) {
 }
 
 std::string describe_state(const JobRow& row) {
-  if (!is_finished(row)) return row.reason.empty() ? row.state : row.state + ": " + harmless(row.reason);
+  if (!is_finished(row)) {
+    const bool says_more = !row.reason.empty() && row.reason != "Held";
+    return says_more ? row.state + ": " + harmless(row.reason) : row.state;
+  }
   std::string text = row.result;
   const std::string what = text_or_empty(row.cause, "what");
   if (!what.empty() && what != row.result) text += " (" + what + ")";

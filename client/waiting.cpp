@@ -44,13 +44,14 @@ Outcome<bool> JobWatch::look(WaitTracker& tracker) {
   stale_ = false;
   auto rows = rows_of(client_, tracker.outstanding());
   if (!rows) {
-    if (!rows.error().daemon_gone) return tl::unexpected(rows.error());
+    if (!answered_ || !rows.error().daemon_gone) return tl::unexpected(rows.error());
     // It went away in the middle of the question; its jobs belong to PID 1 and go on.
     if (!absent_since_) absent_since_ = Clock::now();
     next_look_ = Clock::now() + absence_retry;
     stale_ = true;
     return false;
   }
+  answered_ = true;
   absent_since_.reset();
   for (const auto& row : *rows) tracker.update(job_row_from(row));
   return true;
@@ -84,12 +85,14 @@ Outcome<bool> JobWatch::step(WaitTracker& tracker, std::chrono::milliseconds tim
 Outcome<void> JobWatch::wait(WaitTracker& tracker, FirstLook first_look,
                              std::optional<std::chrono::microseconds> timeout) {
   const auto begin = Clock::now();
-  if (first_look == FirstLook::needed) stale_ = true;
+  // Without a first look the answer to Submit is the one that counts.
+  (first_look == FirstLook::needed ? stale_ : answered_) = true;
   while (!tracker.complete()) {
     auto time = longest_step;
     if (timeout) {
       const auto left = *timeout - std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
-      if (left.count() <= 0) return fail(exit_code::timed_out, "not there in time; the job goes on");
+      if (left.count() <= 0)
+        return fail(exit_code::timed_out, "the time is up and the wait is not over; the job goes on");
       time = std::min(time, std::chrono::ceil<std::chrono::milliseconds>(left));
     }
     if (auto stepped = step(tracker, time); !stepped) return tl::unexpected(stepped.error());

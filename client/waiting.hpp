@@ -39,6 +39,7 @@ class JobWatch {
   ManagerClient& client_;
   WaitTracker* tracker_ = nullptr;  // while step runs
   bool stale_ = false;              // the rows must be read again
+  bool answered_ = false;           // a daemon that was never there is an error, one that went is waited for
   bool watches_daemon_ = false;
   Clock::time_point started_{};
   Clock::time_point next_look_{};  // not before: asking an absent daemon only starts and fails an activation
