@@ -1,0 +1,174 @@
+#include <cstdlib>
+#include <ctime>
+
+#include <catch2/catch.hpp>
+
+#include "client/render_list.hpp"
+#include "client/render_status.hpp"
+#include "client/render_text.hpp"
+
+using namespace mljobd::client;
+using mljobd::core::Bytes;
+using mljobd::core::unlimited;
+using mljobd::core::Value;
+using mljobd::core::ValueMap;
+
+namespace {
+
+constexpr Bytes gibibyte = Bytes{1} << 30;
+
+void use_utc() {
+  ::setenv("TZ", "UTC", 1);
+  ::tzset();
+}
+
+JobRow running() {
+  return {.id = 42,
+          .name = "train.py",
+          .class_name = "train",
+          .kind = "batch",
+          .owner = 1000,
+          .owner_name = "alice",
+          .state = "running",
+          .attempt = 1,
+          .unit = "mljob-42-1.service",
+          .slice = "mljob-train-42.slice",
+          .submit_time = 1'000'000,
+          .start_time = 61'000'000,
+          .run_time = std::chrono::minutes(5),
+          .limits = {{"memory", Value(12 * gibibyte)}, {"priority", Value(std::int32_t{0})}},
+          .usage = {{"memory_current", Value(3 * gibibyte)},
+                    {"memory_peak", Value(4 * gibibyte)},
+                    {"cpu_time", Value(std::uint64_t{90'000'000})}}};
+}
+
+JobRow killed() {
+  auto row = running();
+  row.id = 7;
+  row.state = "finished";
+  row.result = "oom";
+  row.exit_signal = 9;
+  row.reason = "oom own-limit";
+  row.end_time = 361'000'000;
+  row.cause = {{"what", Value("own-limit")}, {"advice", Value("Job 7 ran out of host memory. Try --mem 24G.")}};
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("the table of jobs") {
+  CHECK(*render_jobs({running(), killed()}, default_fields, {}) ==
+        "ID NAME     CLASS USER  ST   TIME  MEM   CPU GPU REASON\n"
+        "42 train.py train alice R   5m00s 3.0G 1m30s -   -\n"
+        " 7 train.py train alice OOM 5m00s 4.0G 1m30s -   oom own-limit\n");
+}
+
+TEST_CASE("an empty table has its titles, and a bare one nothing") {
+  CHECK(*render_jobs({}, "id,name", {}) == "ID NAME\n");
+  CHECK(*render_jobs({}, "id,name", {.legend = false}) == "");
+  CHECK(*render_jobs({running()}, "id,exit", {.legend = false}) == "42    -\n");
+}
+
+TEST_CASE("a queued job has used nothing yet") {
+  const JobRow row{.id = 1, .state = "queued", .reason = "Class", .usage = {{"memory_current", Value(Bytes{0})}}};
+  CHECK(*render_jobs({row}, "ST,TIME,MEM,CPU,REASON", {.legend = false}) == "PD    -   -   - Class\n");
+}
+
+TEST_CASE("a wrong field is told with all there are") {
+  const auto table = render_jobs({}, "ID,COLOUR", {});
+  REQUIRE_FALSE(table);
+  CHECK(table.error().exit_code == 2);
+  CHECK_THAT(table.error().message, Catch::Contains("COLOUR") && Catch::Contains("REASON"));
+}
+
+TEST_CASE("a narrow terminal cuts names, never numbers") {
+  auto row = running();
+  row.name = std::string(200, 'n');
+  const auto table = render_jobs({row}, default_fields, {.width = 80});
+  REQUIRE(table);
+  std::string_view rest = *table;
+  while (!rest.empty()) {
+    const auto line = rest.substr(0, rest.find('\n'));
+    CHECK(line.size() <= 80);
+    rest.remove_prefix(line.size() + 1);
+  }
+  CHECK_THAT(*table, Catch::Contains("3.0G"));
+  CHECK_THAT(*render_jobs({row}, default_fields, {}), Catch::Contains(row.name));
+}
+
+TEST_CASE("a name cannot steer the terminal") {
+  CHECK(harmless("a\x1b[31mb\r\nc\x7f") == "a?[31mb  c?");
+  auto row = running();
+  row.name = "x\x1b]0;evil\x07";
+  CHECK_THAT(*render_jobs({row}, "NAME", {}), !Catch::Contains("\x1b"));
+  CHECK_THAT(render_status({.row = row}, false), !Catch::Contains("\x1b"));
+}
+
+TEST_CASE("the page of a running job") {
+  use_utc();
+  const ValueMap properties{
+      {"Effective", Value(ValueMap{{"memory_max", Value(12 * gibibyte)}, {"cpu_quota_percent", Value(UINT32_MAX)}})},
+      {"Progress", Value(0.25)},
+      {"ProgressMessage", Value("epoch 3 of 12")}};
+  auto row = running();
+  row.warnings = {"memory.max is 11.0G, not 12.0G"};
+  const auto page =
+      render_status({.row = row, .properties = properties, .log_tail = "epoch 2\n 1%\r 50%\r99%\nepoch 3\n"}, false);
+  CHECK_THAT(page, Catch::StartsWith("Job 42 train.py (train, of alice)\n     State: running\n"));
+  CHECK_THAT(page, Catch::Contains("Warning: memory.max is 11.0G, not 12.0G\n"));
+  CHECK_THAT(page, Catch::Contains("Progress: 25%, epoch 3 of 12\n"));
+  CHECK_THAT(page, Catch::Contains("Started: 1970-01-01 00:01:01\n"));
+  CHECK_THAT(page, Catch::Contains("Memory: 3.0G, peak 4.0G\n"));
+  CHECK_THAT(page, Catch::Contains("Unit: mljob-42-1.service in mljob-train-42.slice\n"));
+  CHECK_THAT(page, Catch::Contains("  memory              12.0G\n"));
+  CHECK_THAT(page, Catch::Contains("  memory_max          -             12.0G\n"));
+  CHECK_THAT(page, Catch::Contains("  cpu_quota_percent   -             unlimited\n"));
+  CHECK_THAT(page, Catch::EndsWith("  epoch 2\n  99%\n  epoch 3\n"));
+}
+
+TEST_CASE("the page of a dead job says why and what to do") {
+  const auto page = render_status({.row = killed()}, false);
+  CHECK_THAT(page, Catch::Contains("State: oom (own-limit), killed by signal 9\n"));
+  CHECK_THAT(page, Catch::Contains("Cause: Job 7 ran out of host memory. Try --mem 24G.\n"));
+  CHECK_THAT(page, Catch::Contains("Memory: 4.0G at the peak\n"));
+  CHECK_THAT(page, !Catch::Contains("Last output"));
+}
+
+TEST_CASE("the page of the machine") {
+  const ValueMap properties{
+      {"Version", Value("0.1.0")},
+      {"Mode", Value("system")},
+      {"State", Value("degraded")},
+      {"Problems", Value(std::vector<std::string>{"no io controller"})},
+      {"Running", Value(std::uint32_t{2})},
+      {"Memory", Value(ValueMap{{"total_memory", Value(64 * gibibyte)}, {"free_memory", Value(gibibyte)}})}};
+  const auto page = render_machine(
+      properties,
+      {{{"name", Value("train")}, {"running", Value(std::uint32_t{1})}, {"max_running", Value(std::uint32_t{1})}}},
+      false);
+  CHECK_THAT(page, Catch::StartsWith("mljobd 0.1.0 (system)\n     State: degraded\n   Problem: no io controller\n"));
+  CHECK_THAT(page, Catch::Contains("64.0G in the machine") && Catch::Contains("1.0G free"));
+  CHECK_THAT(page, Catch::Contains("train: 1 running, 0 queued, at most 1 at once"));
+}
+
+TEST_CASE("limits are shown in the unit of their key") {
+  CHECK(format_limit("memory_max", Value(gibibyte)) == "1.0G");
+  CHECK(format_limit("swap_max", Value(unlimited)) == "unlimited");
+  CHECK(format_limit("time_limit", Value(std::uint64_t{90'000'000})) == "1m30s");
+  CHECK(format_limit("cpu_quota_percent", Value(std::uint32_t{150})) == "150%");
+  CHECK(format_limit("cpu_weight", Value(std::uint64_t{250})) == "250");
+  CHECK(format_limit("oom_score_adjust", Value(std::int32_t{-5})) == "-5");
+  CHECK(format_limit("cpu_list", Value("0-3")) == "0-3");
+}
+
+TEST_CASE("an event is one line") {
+  use_utc();
+  CHECK(render_event({{"time", Value(std::uint64_t{61'000'000})},
+                      {"job", Value(std::uint32_t{42})},
+                      {"old", Value("running")},
+                      {"new", Value("finished")},
+                      {"reason", Value("oom own-limit")},
+                      {"message", Value("two\nlines")}}) ==
+        "1970-01-01 00:01:01  job 42  running -> finished  oom own-limit  two lines\n");
+  CHECK(render_event({{"message", Value("started")}}) == "-  mljobd  started\n");
+}
