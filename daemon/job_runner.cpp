@@ -229,6 +229,8 @@ void JobRunner::refresh(core::JobId id) {
       log::warning("job " + std::to_string(id) + ": asking systemd for its unit failed: " + status.error().message);
       return;
     }
+    // Not there yet: systemd has left the bus with the start in hand, which will be sent again.
+    if (!status->loaded && !live->start_answered && !live->seen_active) return;
     if (!status->loaded || (status->active == ActiveState::inactive && live->seen_active)) {
       // Gone: what an earlier signal said of the exit is all there will ever be.
       if (status->main_code != 0) live->status = *status;

@@ -34,6 +34,8 @@ class ManagerBus {
   void call_object(const std::string& path, const char* interface, const char* method, const Fill& fill, Reply reply);
   void send_without_reply(const char* method, const Fill& fill);
 
+  [[nodiscard]] bool manager_is_present() const { return !owner_.empty(); }
+
   // Only signals that the manager itself sent reach the handler.
   [[nodiscard]] sdbus::Slot match_manager(const std::string& rule, Handler handler);
 

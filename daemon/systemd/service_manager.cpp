@@ -68,6 +68,7 @@ class ServiceManager::Impl {
   void call_answered(const UnitCall& call, sdbus::MethodReply& reply);
   void call_failed(const UnitCall& call, const sdbus::Error& error);
   void find_out(const UnitCall& call, const core::Error& error);
+  void find_out_interrupted();
   void check_waiting();
   void unit_removed(sdbus::Message& message);
   void properties_changed(sdbus::Message& message);
@@ -76,6 +77,7 @@ class ServiceManager::Impl {
   UnitEvents events_;
   ManagerBus bus_;
   UnitJobs unit_jobs_;
+  std::vector<std::pair<UnitCall, core::Error>> interrupted_;  // until the manager is back
   std::map<std::string, Known> known_;
   std::string version_;
   bool watching_ = false;
@@ -173,14 +175,15 @@ void ServiceManager::Impl::call_answered(const UnitCall& call, sdbus::MethodRepl
 void ServiceManager::Impl::call_failed(const UnitCall& call, const sdbus::Error& error) {
   unit_jobs_.call_answered();
   if (call.kind == UnitJobKind::stop && error.getName() == no_such_unit) return call.done("done");
-  if (error.getName() == no_reply) return find_out(call, to_error(error));
+  if (error.getName() == no_reply || !bus_.manager_is_present()) return find_out(call, to_error(error));
   call.done(tl::unexpected(to_error(error)));
 }
 
 // PID 1 left the bus with the call in hand, as daemon-reexec makes it: it may have acted on it or not.
 void ServiceManager::Impl::find_out(const UnitCall& call, const core::Error& error) {
   ask(call.unit, [this, call, error](const core::Expected<UnitStatus>& status) {
-    if (!status) return call.done(tl::unexpected(error));
+    if (!status && bus_.manager_is_present()) return call.done(tl::unexpected(error));
+    if (!status) return interrupted_.push_back({call, error});
     const auto active = status->active;
     if (active == ActiveState::activating || active == ActiveState::deactivating) {
       return unit_jobs_.expect_any({.kind = call.kind, .unit = call.unit, .done = call.done});
@@ -192,6 +195,10 @@ void ServiceManager::Impl::find_out(const UnitCall& call, const core::Error& err
     again.repeated = true;
     run_unit_job(std::move(again));
   });
+}
+
+void ServiceManager::Impl::find_out_interrupted() {
+  for (const auto& [call, error] : std::exchange(interrupted_, {})) find_out(call, error);
 }
 
 void ServiceManager::Impl::unit_job_removed(sdbus::Message& message) {
@@ -227,6 +234,7 @@ void ServiceManager::Impl::owner_changed(bool available) {
     if (watching_) watch();
     ask_version();
     check_waiting();
+    find_out_interrupted();
   }
   if (events_.availability) events_.availability(available);
 }
