@@ -17,6 +17,7 @@ using systemd::ActiveState;
 // The kernel's and PID 1's records reach the journal a little after the fact.
 constexpr auto settle_interval = std::chrono::milliseconds(100);
 constexpr std::uint32_t journal_rounds = 10;
+constexpr auto stop_retry_interval = std::chrono::seconds(1);
 // A foreground job's client reports the exit right after the scope is empty, unless it died.
 constexpr std::uint32_t exit_report_rounds = 20;
 
@@ -48,7 +49,8 @@ JobRunner::JobRunner(systemd::EventLoop& loop, systemd::ServiceManager& manager,
       logs_(logs),
       paths_(paths),
       callbacks_(std::move(callbacks)),
-      settle_timer_(loop.make_timer([this] { settle_pending(); })) {}
+      settle_timer_(loop.make_timer([this] { settle_pending(); })),
+      stop_timer_(loop.make_timer([this] { stop_again(); })) {}
 
 std::string JobRunner::cgroup_path(const std::string& below_manager) const {
   return paths_.cgroup_prefix + below_manager;
@@ -173,9 +175,21 @@ void JobRunner::refuse(core::JobId id, Live& live, const core::Error& error) {
 void JobRunner::stop(const core::Job& job) {
   // When the unit is gone already its end has been, or is being, reported by itself.
   manager_.stop(core::job_unit(job), [this, id = job.id](const core::Expected<std::string>& result) {
-    if (!result) log::warning("job " + std::to_string(id) + ": stopping its unit failed: " + result.error().message);
+    if (!result) {
+      log::warning("job " + std::to_string(id) +
+                   ": stopping its unit failed and is tried again: " + result.error().message);
+      unstopped_.push_back(id);
+      stop_timer_->arm(loop_.now().boot + stop_retry_interval);
+    }
     refresh(id);
   });
+}
+
+void JobRunner::stop_again() {
+  for (const auto id : std::exchange(unstopped_, {})) {
+    const core::Job* job = callbacks_.find_job(id);
+    if (job != nullptr && std::holds_alternative<core::Stopping>(job->state)) stop(*job);
+  }
 }
 
 void JobRunner::thaw_then_stop(const core::Job& job) {

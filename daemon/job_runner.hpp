@@ -102,6 +102,7 @@ class JobRunner {
   void look_at(core::JobId id, Live& live);
   void settle(core::JobId id);
   void settle_pending();
+  void stop_again();
   void released(core::JobId id);
   [[nodiscard]] bool members_verified(const Live& live) const;
   [[nodiscard]] std::string cgroup_path(const std::string& below_manager) const;
@@ -116,6 +117,8 @@ class JobRunner {
   std::map<core::JobId, Live> live_;
   std::vector<core::JobId> settling_;
   std::unique_ptr<systemd::EventLoop::Timer> settle_timer_;
+  std::vector<core::JobId> unstopped_;
+  std::unique_ptr<systemd::EventLoop::Timer> stop_timer_;
 };
 
 }  // namespace mljobd
