@@ -1,0 +1,91 @@
+// Everything that a case needs: a bus, a systemd on it that behaves well until it is told otherwise, the daemon, and a
+// client that sees no more than org.mljobd1.Manager shows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <sdbus-c++/sdbus-c++.h>
+
+#include "daemon_process.hpp"
+#include "support/fake_manager.hpp"
+#include "support/private_bus.hpp"
+
+namespace mljobd::test {
+
+struct JobRow {
+  std::string state{};
+  std::string result{};
+  std::string cause{};
+  std::string advice{};
+  std::string unit{};
+  std::int32_t exit_code = -1;
+  std::uint32_t attempt = 0;
+
+  // "running", or "finished failed 7" with the result and the exit code.
+  [[nodiscard]] std::string summary() const;
+};
+
+class House {
+ public:
+  House();
+
+  // Fails the case, with what the daemon said, when it does not come up.
+  void start_daemon();
+  void kill_daemon();
+  void restart_daemon();
+  // Leaves the bus, and comes back; what it knew of units it still knows.
+  void systemd_leaves();
+  void systemd_returns();
+
+  // A batch job with nothing special about it.
+  std::uint32_t submit();
+  // Submits one and waits until it runs.
+  std::uint32_t running_job();
+  // The outcome's error, or empty.
+  std::string cancel(std::uint32_t id);
+  [[nodiscard]] JobRow row(std::uint32_t id);
+  // Whether the job's summary becomes this within ten seconds.
+  bool reaches(std::uint32_t id, const std::string& summary);
+  bool reaches(const std::function<bool()>& condition) { return run_until(loop, condition); }
+  // How often systemd was asked for it.
+  [[nodiscard]] std::ptrdiff_t called(const std::string& call) const;
+  bool is_called(const std::string& call);
+
+  // What a well-behaved systemd does; both return the path of the job.
+  std::string start_unit(const std::string& unit);
+  std::string stop_unit(const std::string& unit);
+  std::string new_job_path();
+  void forget_unit(const std::string& unit);
+  // The unit's process has exited with this code.
+  void exits(const std::string& unit, std::int32_t code);
+
+  TemporaryDirectory directory;
+  PrivateBus bus;
+  systemd::EventLoop loop;
+  // What happens with services; slices are always well-behaved.
+  FakeManager::Act on_start = [this](const std::string& unit) { return start_unit(unit); };
+  FakeManager::Act on_stop = [this](const std::string& unit) { return stop_unit(unit); };
+  std::unique_ptr<FakeManager> systemd;
+  std::unique_ptr<DaemonProcess> daemon;
+
+ private:
+  [[nodiscard]] bool daemon_owns_name();
+  void forget_services(std::uint32_t id);
+
+  std::unique_ptr<sdbus::IConnection> connection_;
+  std::unique_ptr<sdbus::IProxy> manager_;
+  std::unique_ptr<sdbus::IProxy> bus_proxy_;
+  std::map<std::string, FakeUnit> units_;
+  int jobs_ = 0;
+};
+
+// The unit of a job's first attempt.
+[[nodiscard]] std::string unit_of(std::uint32_t id);
+// A state of a unit whose process has exited with this code.
+[[nodiscard]] FakeUnit exited_unit(std::int32_t code);
+
+}  // namespace mljobd::test
