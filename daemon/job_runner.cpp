@@ -206,10 +206,10 @@ void JobRunner::release(const core::Job& job) {
   kernel::remove_environment_file(paths_.runtime_directory, job.id, live.attempt);
   // Stopping the slice stops the unit that is kept in it as well: one transaction of PID 1 instead of two.
   const std::string unit = live.unit;
-  const bool failed = live.status.active != ActiveState::active;
-  manager_.stop(live.slice, [this, id = job.id, unit, failed](const core::Expected<std::string>& result) {
+  const bool succeeded = live.status.active == ActiveState::active && live.status.sub_state == "exited";
+  manager_.stop(live.slice, [this, id = job.id, unit, succeeded](const core::Expected<std::string>& result) {
     if (!result) log::warning("job " + std::to_string(id) + ": stopping its slice failed: " + result.error().message);
-    if (failed) manager_.reset_failed(unit);
+    if (!succeeded) manager_.reset_failed(unit);
     released(id);
   });
 }
@@ -245,6 +245,8 @@ void JobRunner::refresh(core::JobId id) {
     }
     // Not there yet: systemd has left the bus with the start in hand, which will be sent again.
     if (!status->loaded && !live->start_answered && !live->seen_active) return;
+    // One whose start PID 1 has not answered may not have been made yet: its answer will come.
+    if (!status->loaded && !live->start_answered) return;
     if (!status->loaded || (status->active == ActiveState::inactive && live->seen_active)) {
       // Gone: what an earlier signal said of the exit is all there will ever be.
       if (status->main_code != 0) live->status = *status;
