@@ -171,8 +171,9 @@ ManagerObject::Rows ManagerObject::ListEvents(const VariantMap& filter) {
 ManagerObject::Rows ManagerObject::ListClasses() {
   return guarded([&] {
     auto classes = manager_.settings().classes;
-    std::stable_sort(classes.begin(), classes.end(),
-                     [](const core::JobClass& a, const core::JobClass& b) { return a.rank > b.rank; });
+    std::sort(classes.begin(), classes.end(), [](const core::JobClass& a, const core::JobClass& b) {
+      return a.rank != b.rank ? a.rank > b.rank : a.name < b.name;
+    });
     Rows rows;
     for (const auto& job_class : classes) rows.push_back(to_variants(class_row(job_class, manager_)));
     return rows;
