@@ -199,24 +199,23 @@ class AbsentDaemon(Restarting):
 
 
 class ReloadedManager(Scenario):
+    GO_ON = RECORD / "go-on"
+
     def check_unchanged_by(self, *command):
-        # It ends when it is told to: on a slow machine a reload outlasts any sleep.
-        flag = Path(f"/tmp/may-end-{self.id()}")
-        self.addCleanup(flag.unlink, missing_ok=True)
-        job = self.alice.submit(
-            "sh", "-c", f"until [ -e {flag} ]; do sleep 0.2; done; exit 5",
-            class_="train", memory=100 * product.MEBIBYTE,
-        )
+        self.GO_ON.unlink(missing_ok=True)
+        script = f"while [ ! -e {self.GO_ON} ]; do sleep 0.2; done; exit 5"
+        job = self.alice.submit("sh", "-c", script, class_="train", memory=100 * product.MEBIBYTE)
         row = self.wait_until(job, "running")
         folder = product.slice_folder(row)
         files = ("memory.max", "memory.swap.max", "cpu.weight", "pids.max")
         main_process = product.unit_property(row["unit"], "MainPID")
-        before = {name: (folder / name).read_text() for name in files}
+        before = {name: (folder / name).read_text(encoding="ascii") for name in files}
         product.checked(command)
-        self.assertEqual({name: (folder / name).read_text() for name in files}, before)
+        self.assertEqual({name: (folder / name).read_text(encoding="ascii") for name in files}, before)
         self.assertEqual(product.unit_property(row["unit"], "MainPID"), main_process)
         self.assertEqual(self.root.row(job)["state"], "running")
-        flag.touch()
+        RECORD.mkdir(exist_ok=True)
+        self.GO_ON.touch()
         self.assert_result(self.wait_finished(job), "failed", "exit", exit_code=5)
 
     def test_daemon_reload_changes_nothing_for_a_running_job(self):
