@@ -213,9 +213,10 @@ void ServiceManager::Impl::unit_job_removed(sdbus::Message& message) {
 
 // A signal that was lost while the manager was away would leave somebody waiting for ever.
 void ServiceManager::Impl::check_waiting() {
-  for (const auto& [path, unit] : unit_jobs_.paths_and_units()) {
+  for (const auto& path_and_unit : unit_jobs_.paths_and_units()) {
     const auto fill = [](sdbus::MethodCall& call) { call << "org.freedesktop.systemd1.Job" << "State"; };
-    const auto reply = [this, path = path, unit = unit](sdbus::MethodReply&, const sdbus::Error* error) {
+    const auto reply = [this, path = path_and_unit.first, unit = path_and_unit.second](sdbus::MethodReply&,
+                                                                                       const sdbus::Error* error) {
       if (error == nullptr) return;
       ask(unit, [this, path, unit](const core::Expected<UnitStatus>& status) {
         if (!status) return;
@@ -223,7 +224,7 @@ void ServiceManager::Impl::check_waiting() {
         rest();
       });
     };
-    bus_.call_object(path, properties_interface, "Get", fill, reply);
+    bus_.call_object(path_and_unit.first, properties_interface, "Get", fill, reply);
   }
 }
 
