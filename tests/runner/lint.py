@@ -1,4 +1,4 @@
-"""Formatting, static analysis and well-formedness of everything that is tracked."""
+"""Formatting, well-formedness, the other compiler and static analysis of everything that is tracked."""
 
 import json
 import subprocess
@@ -10,17 +10,24 @@ PRESET = "clang"
 
 
 def lint(layer, _):
-    tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
-    # A file that somebody has just removed is still tracked.
-    files = [path for path in map(Path, tracked) if path.is_file()]
+    files = tracked_files()
     check_all(layer, "clang-format", ["clang-format-19", "--dry-run", "-Werror"], of_kind(files, ".cpp", ".hpp"))
     check_all(layer, "shellcheck", ["shellcheck"], [path for path in files if is_shell_script(path)])
     interfaces = [path for path in of_kind(files, ".xml") if path.parts[0] == "dbus"]
     check_all(layer, "xmllint", ["xmllint", "--noout"], interfaces)
-    # The whole build, not its configuration alone: the analysis reads generated headers, and
-    # clang has to build everything without a warning anyway.
     build(layer, PRESET)
-    analyse(layer, of_kind(files, ".cpp"))
+
+
+def analysis(layer, _):
+    # The whole build, not its configuration alone: the analysis reads generated headers.
+    build(layer, PRESET)
+    analyse(layer, of_kind(tracked_files(), ".cpp"))
+
+
+def tracked_files():
+    tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    # A file that somebody has just removed is still tracked.
+    return [path for path in map(Path, tracked) if path.is_file()]
 
 
 def of_kind(files, *suffixes):

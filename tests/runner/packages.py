@@ -15,6 +15,7 @@ MACHINES = "qemu-system-x86 qemu-utils mmdebstrap busybox-static cpio openssh-cl
 
 OF_LAYER = {
     "lint": BUILD + LINT,
+    "analysis": BUILD + LINT,
     "unit": BUILD,
     "bus": [*BUILD, "python3-dbus"],
     "sanitizers": [*BUILD, "python3-dbus"],
