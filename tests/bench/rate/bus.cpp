@@ -29,7 +29,7 @@ Message Bus::method_call(const char* destination, const char* path, const char* 
 }
 
 Message Bus::call(const Message& message) const {
-  sd_bus_error error = SD_BUS_ERROR_NULL;
+  sd_bus_error error{};
   sd_bus_message* answer = nullptr;
   const int result = sd_bus_call(bus_.get(), message.get(), call_timeout_us, &error, &answer);
   const std::string text = error.message != nullptr ? error.message : "no answer";
