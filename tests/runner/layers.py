@@ -11,9 +11,10 @@ FULL_FUZZ_SECONDS = 200
 PROCESSORS = len(os.sched_getaffinity(0))
 
 
-def build(layer, preset, *definitions):
+def build(layer, preset, *definitions, target="all"):
     layer.require(f"configure {preset}", ["cmake", "--preset", preset, *definitions])
-    layer.require(f"build {preset}", ["cmake", "--build", "--preset", preset, "--parallel", PROCESSORS])
+    command = ["cmake", "--build", "--preset", preset, "--target", target, "--parallel", PROCESSORS]
+    layer.require(f"build {preset}", command)
 
 
 def run_ctest(layer, options, preset, label, parallel=PROCESSORS):
@@ -64,7 +65,7 @@ def sanitizers(layer, options):
 
 def fuzz(layer, options):
     definitions = [f"-DMLJOBD_FUZZ_SECONDS={FULL_FUZZ_SECONDS}"] if options.full else ["-UMLJOBD_FUZZ_SECONDS"]
-    build(layer, "fuzz", *definitions)
+    build(layer, "fuzz", *definitions, target="fuzzers")
     run_ctest(layer, options, "fuzz", "fuzz")
 
 
