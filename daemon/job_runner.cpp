@@ -21,6 +21,9 @@ constexpr auto stop_retry_interval = std::chrono::seconds(1);
 // A foreground job's client reports the exit right after the scope is empty, unless it died.
 constexpr std::uint32_t exit_report_rounds = 20;
 
+// Watching and unwatching cost the bus several calls: jobs that come one after the other should not pay for each.
+constexpr auto watch_linger = std::chrono::milliseconds(1500);
+
 std::vector<std::string> job_environment(const core::Job& job) {
   std::vector<std::string> environment = job.spec.environment;
   environment.push_back("MLJOB_ID=" + std::to_string(job.id));
@@ -57,7 +60,10 @@ std::string JobRunner::cgroup_path(const std::string& below_manager) const {
 }
 
 JobRunner::Live& JobRunner::enlist(const core::Job& job) {
-  if (live_.empty()) manager_.watch_units();
+  if (live_.empty()) {
+    linger_timer_->disarm();
+    manager_.watch_units();
+  }
   Live& live = live_[job.id];
   live = Live{};
   live.attempt = job.attempt.number;
@@ -216,7 +222,7 @@ void JobRunner::release(const core::Job& job) {
 
 void JobRunner::released(core::JobId id) {
   live_.erase(id);
-  if (live_.empty()) manager_.unwatch_units();
+  if (live_.empty()) linger_timer_->arm(loop_.now().boot + watch_linger);
   callbacks_.released(id);
 }
 

@@ -117,6 +117,7 @@ class JobRunner {
   std::map<core::JobId, Live> live_;
   std::vector<core::JobId> settling_;
   std::unique_ptr<systemd::EventLoop::Timer> settle_timer_;
+  std::unique_ptr<systemd::EventLoop::Timer> linger_timer_;
   std::vector<core::JobId> unstopped_;
   std::unique_ptr<systemd::EventLoop::Timer> stop_timer_;
 };
