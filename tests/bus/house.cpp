@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* service_name = "org.mljobd1";
 constexpr const char* manager_interface = "org.mljobd1.Manager";
-constexpr auto call_timeout = std::chrono::seconds(10);
+constexpr auto call_timeout = std::chrono::seconds(30);
 
 constexpr const char* class_name = "train";
 

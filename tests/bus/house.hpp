@@ -48,7 +48,7 @@ class House {
   // The outcome's error, or empty.
   std::string cancel(std::uint32_t id);
   [[nodiscard]] JobRow row(std::uint32_t id);
-  // Whether the job's summary becomes this within ten seconds.
+  // Whether the job's summary becomes this within half a minute.
   bool reaches(std::uint32_t id, const std::string& summary);
   bool reaches(const std::function<bool()>& condition) { return run_until(loop, condition); }
   // How often systemd was asked for it.

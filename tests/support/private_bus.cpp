@@ -76,7 +76,7 @@ void PrivateBus::end() {
 }
 
 bool run_until(systemd::EventLoop& loop, const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   constexpr std::uint64_t step_usec = 20'000;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;

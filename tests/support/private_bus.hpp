@@ -46,7 +46,7 @@ class PrivateBus {
   std::string address_;
 };
 
-// Runs the loop until the condition holds; false when it did not within ten seconds.
+// Runs the loop until the condition holds; false when it did not within half a minute.
 bool run_until(systemd::EventLoop& loop, const std::function<bool()>& condition);
 // Lets everything that is under way arrive.
 void settle(systemd::EventLoop& loop);
