@@ -108,6 +108,12 @@ MemoryStory memory_story(const Job& job, const Evidence& evidence, const Cause& 
   }
 }
 
+// The path is empty where the output goes to the daemon's own log.
+std::string unwritable(std::string_view what, const std::string& path) {
+  return "its " + std::string(what) + (path.empty() ? "" : " " + quoted(path)) +
+         " cannot be written: check the path, the permissions and the space there";
+}
+
 // Where systemd's own exit codes name the step that failed (systemd.exec(5), "Process Exit Codes").
 std::string failed_step(const Job& job, std::int32_t status) {
   const std::string program = quoted(job.spec.command.empty() ? "" : job.spec.command.front());
@@ -122,9 +128,9 @@ std::string failed_step(const Job& job, std::int32_t status) {
     case 206:
       return "its OOM score could not be set";
     case 209:
-      return "its output cannot be written: check the path, the permissions and the space there";
+      return unwritable("output", job.spec.output);
     case 222:
-      return "its error output cannot be written: check the path, the permissions and the space there";
+      return unwritable("error output", job.spec.error);
     case 216:
     case 217:
       return "the account of " + job.owner_name + " is not known any more: check `getent passwd " +

@@ -130,6 +130,16 @@ TEST_CASE("systemd's own exit codes name the step") {
   CHECK_THAT(verdict.cause.advice, Contains(row.text));
 }
 
+TEST_CASE("an output file that cannot be opened is named") {
+  auto job = train_job();
+  job.spec.output = "/srv/results/train.log";
+  auto evidence = exited_with(209);
+  evidence.spawn_failure = "Failed at step STDOUT spawning python3: Permission denied";
+  const auto verdict = determine_cause(job, evidence);
+  CHECK(verdict.result == JobResult::start_failed);
+  CHECK_THAT(verdict.cause.advice, Contains("its output '/srv/results/train.log' cannot be written"));
+}
+
 TEST_CASE("a program that did start may exit with any code") {
   const auto code = GENERATE(200, 203, 243);
   const auto verdict = determine_cause(train_job(), exited_with(code));
