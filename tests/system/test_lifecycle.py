@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -206,7 +207,8 @@ class OutputFiles(Scenario):
 
     def setUp(self):
         super().setUp()
-        self.FOLDER.mkdir(exist_ok=True)
+        self.FOLDER.mkdir()
+        self.addCleanup(shutil.rmtree, self.FOLDER)
         os.chown(self.FOLDER, ALICE, ALICE)
 
     def test_output_and_error_go_where_they_were_sent(self):
