@@ -72,7 +72,9 @@ def fuzz(layer, options):
 def system(layer, options):
     packages = Path("build/packages")
     layer.require("build the packages", ["packaging/build-deb", packages])
-    command = ["tests/system/run", "--packages", packages, "--output", "build/test-output/system"]
+    build(layer, "dev", target="mljob-load")
+    command = ["tests/system/run", "--packages", packages, "--programs", "build/dev/tests/bench"]
+    command += ["--output", "build/test-output/system"]
     command += ["--full"] if options.full else []
     for text in options.filters:
         command += ["-k", text]
