@@ -230,6 +230,7 @@ void JobRunner::resume(const core::Job& job, bool seen_active) {
   Live& live = enlist(job);
   live.start_answered = true;
   live.seen_active = seen_active;
+  live.began = seen_active;
   open_slice(live, job);
   // A freeze or thaw may have been carried out without its answer having been heard.
   const bool frozen = live.cgroup && live.cgroup->frozen();
@@ -249,10 +250,9 @@ void JobRunner::refresh(core::JobId id) {
       log::warning("job " + std::to_string(id) + ": asking systemd for its unit failed: " + status.error().message);
       return;
     }
-    // Not there yet: systemd has left the bus with the start in hand, which will be sent again.
-    if (!status->loaded && !live->start_answered && !live->seen_active) return;
     // One whose start PID 1 has not answered may not have been made yet: its answer will come.
     if (!status->loaded && !live->start_answered) return;
+    if (!status->loaded && never_began(id, *live)) return start_again(id, *live);
     if (!status->loaded || (status->active == ActiveState::inactive && live->seen_active)) {
       // Gone: what an earlier signal said of the exit is all there will ever be.
       if (status->main_code != 0) live->status = *status;
@@ -261,6 +261,24 @@ void JobRunner::refresh(core::JobId id) {
     }
     unit_changed(*status);
   });
+}
+
+// PID 1 may drop a start that waits while it executes itself anew. A unit that had begun would still be there
+// (RemainAfterExit), or its slice would have used CPU.
+bool JobRunner::never_began(core::JobId id, Live& live) const {
+  const core::Job* job = callbacks_.find_job(id);
+  if (job == nullptr || live.began || !std::holds_alternative<core::Starting>(job->state)) return false;
+  if (job->spec.kind != core::JobKind::batch) return false;
+  open_slice(live, *job);
+  if (!live.cgroup) return true;
+  const auto usage = live.cgroup->usage();
+  return usage && usage->cpu_time == core::Microseconds{0};
+}
+
+void JobRunner::start_again(core::JobId id, Live& live) {
+  live.reported = true;
+  callbacks_.report(id, core::StartPostponed{});
+  if (const core::Job* job = callbacks_.find_job(id)) release(*job);
 }
 
 void JobRunner::refresh_all() {
@@ -290,7 +308,9 @@ void JobRunner::look_at(core::JobId id, Live& live) {
   const auto active = live.status.active;
   if (active == ActiveState::activating || active == ActiveState::active || active == ActiveState::deactivating) {
     live.seen_active = true;
+    live.began = true;
   }
+  if (active == ActiveState::failed) live.began = true;
   if (has_ended(live.status, live.seen_active)) {
     live.ended = true;
     return settle(id);

@@ -79,6 +79,7 @@ class JobRunner {
     bool start_answered = false;
     bool start_failed = false;
     bool seen_active = false;
+    bool began = false;  // its program was seen to exist, however briefly
     bool ended = false;
     bool reported = false;
     std::uint32_t settle_rounds = 0;
@@ -99,6 +100,8 @@ class JobRunner {
   void became_running(core::JobId id, Live& live);
   void refuse(core::JobId id, Live& live, const core::Error& error);
   void refresh(core::JobId id);
+  [[nodiscard]] bool never_began(core::JobId id, Live& live) const;
+  void start_again(core::JobId id, Live& live);
   void look_at(core::JobId id, Live& live);
   void settle(core::JobId id);
   void settle_pending();
