@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <malloc.h>
+
 namespace mljobd::bus {
 
 FrontEnd::FrontEnd(systemd::EventLoop& loop, sdbus::IConnection& connection, store::Store& store, JobManager& manager,
@@ -11,7 +13,9 @@ FrontEnd::FrontEnd(systemd::EventLoop& loop, sdbus::IConnection& connection, sto
       manager_(manager),
       runner_(runner),
       callers_(administrator),
-      manager_object_(connection, store, manager, runner, callers_, std::move(mode), std::move(reload)),
+      trim_(loop.make_deferred([] { malloc_trim(0); })),
+      manager_object_(connection, store, manager, runner, callers_, std::move(mode), std::move(reload),
+                      [this] { trim_->schedule(); }),
       bury_(loop.make_deferred([this] { forgotten_.clear(); })) {}
 
 JobObject& FrontEnd::show(core::JobId id) {

@@ -41,6 +41,7 @@ class FrontEnd final : public JobObserver {
   JobManager& manager_;
   JobRunner& runner_;
   CallerDirectory callers_;
+  std::unique_ptr<systemd::EventLoop::Deferred> trim_;
   ManagerObject manager_object_;
   std::map<core::JobId, std::unique_ptr<JobObject>> objects_;
   // An object may be forgotten inside one of its own calls; it must outlive that.

@@ -13,6 +13,8 @@ namespace mljobd::bus {
 namespace {
 
 constexpr std::size_t most_ids = 10000;
+// An answer of so many rows has taken megabytes, which the allocator would keep.
+constexpr std::size_t large_answer = 200;
 constexpr std::uint32_t default_jobs = 1000;
 constexpr std::uint32_t default_events = 100;
 
@@ -76,14 +78,15 @@ JobManager::Reply job_reply(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& re
 
 ManagerObject::ManagerObject(sdbus::IConnection& connection, store::Store& store, JobManager& manager,
                              JobRunner& runner, CallerDirectory& callers, std::string mode,
-                             std::function<core::Expected<void>()> reload)
+                             std::function<core::Expected<void>()> reload, std::function<void()> give_memory_back)
     : AdaptorInterfaces(connection, manager_path),
       store_(store),
       manager_(manager),
       runner_(runner),
       callers_(callers),
       mode_(std::move(mode)),
-      reload_(std::move(reload)) {
+      reload_(std::move(reload)),
+      give_memory_back_(std::move(give_memory_back)) {
   registerAdaptor();
 }
 
@@ -149,6 +152,7 @@ ManagerObject::Rows ManagerObject::ListJobs(const VariantMap& filter) {
       if (core::has_units(job.state)) job.attempt.usage = runner_.usage(job);
       rows.push_back(to_variants(core::job_row(job, manager_.now(), runner_.warnings(job))));
     }
+    if (rows.size() > large_answer) give_memory_back_();
     return rows;
   });
 }
@@ -195,6 +199,7 @@ ManagerObject::Rows ManagerObject::each(const std::vector<std::uint32_t>& ids, c
                       {"error", sdbus::Variant(outcome ? std::string() : error_name(outcome.error().code))},
                       {"message", sdbus::Variant(outcome ? std::string() : outcome.error().message)}});
     }
+    if (rows.size() > large_answer) give_memory_back_();
     return rows;
   });
 }

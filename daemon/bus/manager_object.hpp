@@ -22,7 +22,8 @@ class ManagerObject final
     : public sdbus::AdaptorInterfaces<org::mljobd1::Manager_adaptor, sdbus::ObjectManager_adaptor> {
  public:
   ManagerObject(sdbus::IConnection& connection, store::Store& store, JobManager& manager, JobRunner& runner,
-                CallerDirectory& callers, std::string mode, std::function<core::Expected<void>()> reload);
+                CallerDirectory& callers, std::string mode, std::function<core::Expected<void>()> reload,
+                std::function<void()> give_memory_back);
   ~ManagerObject();
   ManagerObject(const ManagerObject&) = delete;
   ManagerObject& operator=(const ManagerObject&) = delete;
@@ -71,6 +72,7 @@ class ManagerObject final
   CallerDirectory& callers_;
   std::string mode_;
   std::function<core::Expected<void>()> reload_;
+  std::function<void()> give_memory_back_;  // after a call whose answer was large
 };
 
 }  // namespace mljobd::bus
