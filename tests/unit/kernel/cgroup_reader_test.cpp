@@ -64,6 +64,17 @@ TEST_CASE("the processes of a job are found in every unit and container inside i
   CHECK(processes == std::vector<std::uint32_t>{4101, 4102, 4200});
 }
 
+TEST_CASE("a frozen cgroup is told from one that runs and from one that is gone") {
+  const TemporaryDirectory root;
+  write_text(root / "job/cgroup.events", "populated 1\nfrozen 0\n");
+  const auto cgroup = value_of(Cgroup::open(root.path(), "job"));
+  CHECK_FALSE(cgroup.frozen());
+  write_text(root / "job/cgroup.events", "populated 1\nfrozen 1\n");
+  CHECK(cgroup.frozen());
+  std::filesystem::remove_all(root / "job");
+  CHECK_FALSE(cgroup.frozen());
+}
+
 TEST_CASE("a job cannot make the daemon walk without end") {
   const TemporaryDirectory root;
   for (std::size_t index = 0; index < Cgroup::max_cgroups + 50; ++index) {
