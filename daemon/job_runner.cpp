@@ -53,6 +53,9 @@ JobRunner::JobRunner(systemd::EventLoop& loop, systemd::ServiceManager& manager,
       paths_(paths),
       callbacks_(std::move(callbacks)),
       settle_timer_(loop.make_timer([this] { settle_pending(); })),
+      linger_timer_(loop.make_timer([this] {
+        if (live_.empty()) manager_.unwatch_units();
+      })),
       stop_timer_(loop.make_timer([this] { stop_again(); })) {}
 
 std::string JobRunner::cgroup_path(const std::string& below_manager) const {
