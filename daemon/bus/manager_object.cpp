@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t most_ids = 10000;
 // An answer of so many rows has taken megabytes, which the allocator would keep.
 constexpr std::size_t large_answer = 200;
+constexpr std::uint32_t most_rows = 10000;  // more would hold the loop up for seconds
 constexpr std::uint32_t default_jobs = 1000;
 constexpr std::uint32_t default_events = 100;
 
@@ -34,7 +35,7 @@ store::JobFilter job_filter(const Options& options) {
   filter.class_name = options.text("class", "");
   filter.name = options.text("name", "");
   filter.since = moment(options.large_number("since"));
-  filter.limit = std::min(options.number("limit", default_jobs), store::Store::list_limit);
+  filter.limit = std::min(options.number("limit", default_jobs), most_rows);
   if (filter.ids.size() > most_ids || filter.states.size() > 32) {
     throw to_bus_error({core::ErrorCode::limit_exceeded, "a filter takes at most 10000 ids and 32 states"});
   }
@@ -160,10 +161,9 @@ ManagerObject::Rows ManagerObject::ListJobs(const VariantMap& filter) {
 ManagerObject::Rows ManagerObject::ListEvents(const VariantMap& filter) {
   return guarded([&] {
     const Options options(filter, {"job", "since", "limit"});
-    const store::EventFilter event_filter{
-        .job = options.number("job", 0),
-        .since = moment(options.large_number("since")),
-        .limit = std::min(options.number("limit", default_events), store::Store::list_limit)};
+    const store::EventFilter event_filter{.job = options.number("job", 0),
+                                          .since = moment(options.large_number("since")),
+                                          .limit = std::min(options.number("limit", default_events), most_rows)};
     Rows rows;
     for (const auto& event : value_or_throw(store_.list_events(event_filter))) {
       rows.push_back(to_variants(event_row(event)));
