@@ -1,6 +1,7 @@
 #include "bus/manager_object.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -194,7 +195,7 @@ ManagerObject::Rows ManagerObject::each(const std::vector<std::uint32_t>& ids, c
     const auto asking = caller();
     Rows rows;
     for (const auto id : ids) {
-      const auto outcome = (manager_.*request)(asking, id);
+      const auto outcome = std::invoke(request, manager_, asking, id);
       rows.push_back({{"id", sdbus::Variant(id)},
                       {"error", sdbus::Variant(outcome ? std::string() : error_name(outcome.error().code))},
                       {"message", sdbus::Variant(outcome ? std::string() : outcome.error().message)}});
