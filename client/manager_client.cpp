@@ -43,8 +43,11 @@ struct ManagerClient::Connection {
   std::unique_ptr<sdbus::IProxy> manager;
   sdbus::Slot daemon_watch;
 
+  // Asked for, not made up: a job of the history has an object only once somebody asks for it.
   std::unique_ptr<sdbus::IProxy> job(core::JobId id) const {
-    return sdbus::createProxy(*link, service, std::string(manager_path) + "/job/" + std::to_string(id));
+    sdbus::ObjectPath path;
+    manager->callMethod("GetJob").onInterface(manager_interface).withArguments(id).storeResultsTo(path);
+    return sdbus::createProxy(*link, service, path);
   }
 
   // Runs a call; what sdbus throws becomes a failure.

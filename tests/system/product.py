@@ -212,7 +212,9 @@ class Client:
 
     def log(self, job):
         """The whole output of a job as OpenLog gives it."""
-        descriptor = self.call(job_path(job), JOB, "OpenLog", "a{sv}", no_options()).take()
+        # A job of the history has an object once somebody asks for it.
+        path = self.manager("GetJob", "u", job)
+        descriptor = self.call(path, JOB, "OpenLog", "a{sv}", no_options()).take()
         with open(descriptor, "rb") as log:
             return log.read()
 
