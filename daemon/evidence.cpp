@@ -6,6 +6,7 @@
 
 #include "kernel/machine.hpp"
 #include "systemd/journal.hpp"
+#include "systemd/unit_properties.hpp"
 
 namespace mljobd {
 namespace {
@@ -68,7 +69,7 @@ bool read_start_failure(core::Evidence& evidence, const core::Job& job, const En
   if (!suspicious) return false;
   evidence.spawn_failure = systemd::find_spawn_failure(ended.status.unit, ended.status.invocation_id, job.owner);
   // To PID 1 a launcher that could not open the job's files is a program that ran: only its own record tells.
-  const bool launched = !job.spec.output.empty() || !job.spec.error.empty();
+  const bool launched = systemd::goes_through_launcher(job.spec);
   return (ended.start_failed || launched) && !evidence.spawn_failure;
 }
 

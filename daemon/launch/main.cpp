@@ -1,7 +1,9 @@
 // mljob-launch: opens the files that a job's output goes to, then becomes the job's program.
 //
-//   mljob-launch [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT…]
+//   mljob-launch [--encoded] [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT…]
 //
+// With --encoded, "=XX" in what follows stands for the byte XX (two hexadecimal digits): for what PID 1 would not hand
+// on as it is.
 // It runs as the job's user, because PID 1 would open these files as root: StandardOutput=append:PATH writes wherever
 // a link that the user put there points to. It stands between every such job and its program, so it loads nothing that
 // is needed only when it fails.
@@ -30,9 +32,39 @@ struct Request {
   char** program = nullptr;  // ends with a null pointer
 };
 
+int hexadecimal_digit(char character) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  const auto place = character != '\0' ? digits.find(character) : std::string_view::npos;
+  return place != std::string_view::npos ? static_cast<int>(place) : -1;
+}
+
+// In place, for it only gets shorter. False where "=" is not followed by two digits.
+bool decode(char* argument) {
+  char* end = argument;
+  for (const char* next = argument; *next != '\0'; ++next) {
+    if (*next != '=') {
+      *end++ = *next;
+      continue;
+    }
+    const int high = hexadecimal_digit(next[1]);
+    const int low = high >= 0 ? hexadecimal_digit(next[2]) : -1;
+    if (low < 0) return false;
+    *end++ = static_cast<char>(high * 16 + low);
+    next += 2;
+  }
+  *end = '\0';
+  return true;
+}
+
 // False when the arguments are not as above.
 bool parse(int count, char** arguments, Request& request) {
   int index = 1;
+  if (count > 1 && std::strcmp(arguments[1], "--encoded") == 0) {
+    for (index = 2; index < count; ++index) {
+      if (!decode(arguments[index])) return false;
+    }
+    index = 2;
+  }
   for (; index + 1 < count && std::strcmp(arguments[index], "--") != 0; index += 2) {
     const std::string_view option = arguments[index];
     if (option == "--output") {
@@ -90,7 +122,7 @@ int open_to_append(const char* path) {
 int main(int count, char** arguments) {
   Request request;
   if (!parse(count, arguments, request)) {
-    std::fputs("usage: mljob-launch [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT...]\n", stderr);
+    std::fputs("usage: mljob-launch [--encoded] [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT...]\n", stderr);
     return exit_usage;
   }
   const int output = request.output != nullptr ? open_to_append(request.output) : -1;

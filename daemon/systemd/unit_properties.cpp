@@ -78,20 +78,45 @@ std::vector<std::string> search_path(const core::JobSpec& spec) {
   return directories;
 }
 
+// systemd 252 keeps a transient unit in a file and reads it again at every daemon-reload, where a semicolon in an
+// argument comes back as "\;": a job that waits for its start just then would run something else than was asked for.
+bool survives_reload(const std::string& argument) { return argument.find(';') == std::string::npos; }
+
+// For mljob-launch --encoded, which reads it back.
+std::string encoded(const std::string& argument) {
+  std::string text;
+  for (const char character : argument) {
+    if (character == ';') {
+      text += "=3B";
+    } else if (character == '=') {
+      text += "=3D";
+    } else {
+      text += character;
+    }
+  }
+  return text;
+}
+
 ExecCommand launched(const core::JobSpec& spec, const JobFiles& files) {
-  ExecCommand command{.path = files.launcher, .argv = {files.launcher}};
+  std::vector<std::string> arguments;
   const auto add = [&](const char* option, const std::string& path) {
-    if (!path.empty()) command.argv.insert(command.argv.end(), {option, path});
+    if (!path.empty()) arguments.insert(arguments.end(), {option, path});
   };
   add("--output", spec.output);
   add("--error", spec.error);
-  command.argv.emplace_back("--");
-  command.argv.insert(command.argv.end(), spec.command.begin(), spec.command.end());
+  arguments.emplace_back("--");
+  arguments.insert(arguments.end(), spec.command.begin(), spec.command.end());
+  ExecCommand command{.path = files.launcher, .argv = {files.launcher}};
+  if (!std::all_of(arguments.begin(), arguments.end(), survives_reload)) {
+    std::transform(arguments.begin(), arguments.end(), arguments.begin(), encoded);
+    command.argv.emplace_back("--encoded");
+  }
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   return command;
 }
 
 void add_command(Properties& properties, const core::JobSpec& spec, const JobFiles& files) {
-  if (!spec.output.empty() || !spec.error.empty()) {
+  if (goes_through_launcher(spec)) {
     properties.push_back({"ExecStart", std::vector{launched(spec, files)}});
     return;
   }
@@ -113,6 +138,9 @@ std::uint64_t stop_timeout(const core::Job& job, const core::Settings& settings)
 void add_unit_basics(Properties& properties, const core::Job& job, const core::Settings& settings) {
   properties.push_back({"Description", description(job)});
   properties.push_back({"Slice", core::job_slice(job)});
+  // What stops later starts earlier: at a shutdown the daemon goes first, and does not take the end of the jobs for
+  // their own.
+  properties.push_back({"Before", std::vector<std::string>{"mljobd.service"}});
   // A failed unit keeps its result until the daemon has read it.
   properties.push_back({"CollectMode", std::string("inactive")});
   properties.push_back({"KillMode", std::string("control-group")});
@@ -143,6 +171,11 @@ void add_memory(Properties& properties, const core::Limits& limits) {
 }
 
 }  // namespace
+
+bool goes_through_launcher(const core::JobSpec& spec) {
+  return !spec.output.empty() || !spec.error.empty() ||
+         !std::all_of(spec.command.begin(), spec.command.end(), survives_reload);
+}
 
 UnitRequest job_request(const core::Job& job, const core::Settings& settings, const JobFiles& files,
                         ManagerScope manager) {

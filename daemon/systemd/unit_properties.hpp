@@ -18,6 +18,10 @@ struct JobFiles {
   std::string launcher{};  // of mljob-launch, which opens --output and --error with the owner's rights
 };
 
+// Whether PID 1 starts mljob-launch, which becomes the job's program. To PID 1 such a job ran even when its program was
+// never found.
+[[nodiscard]] bool goes_through_launcher(const core::JobSpec& spec);
+
 // Batch: a service, and the job's slice as auxiliary unit.
 [[nodiscard]] UnitRequest job_request(const core::Job& job, const core::Settings& settings, const JobFiles& files,
                                       ManagerScope manager);

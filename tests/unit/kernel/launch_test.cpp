@@ -85,10 +85,28 @@ TEST_CASE("a file that cannot be opened is told in the job's log, with systemd's
   CHECK_FALSE(std::filesystem::exists(directory / "ran"));
 }
 
+TEST_CASE("encoded arguments are read back, the program and the files among them") {
+  const TemporaryDirectory directory;
+  const auto end = run_program(directory, {launch, "--encoded", "--output", directory / "a=3Db=3Bc", "--", "printf",
+                                           "[%s]", "=3B", "a=3D=3D=3Bb", "plain", ""});
+  CHECK(end.code == 0);
+  CHECK(read_text(directory / "a=b;c") == "[;][a==;b][plain][]");
+}
+
 TEST_CASE("arguments that make no sense are refused") {
   const TemporaryDirectory directory;
-  const std::vector<std::vector<std::string>> wrong{
-      {}, {"--"}, {"true"}, {"--output"}, {"--output", "x"}, {"--output", "x", "--"}, {"--append", "x", "--", "true"}};
+  const std::vector<std::vector<std::string>> wrong{{},
+                                                    {"--"},
+                                                    {"true"},
+                                                    {"--output"},
+                                                    {"--output", "x"},
+                                                    {"--output", "x", "--"},
+                                                    {"--append", "x", "--", "true"},
+                                                    {"--encoded"},
+                                                    {"--encoded", "--", "a="},
+                                                    {"--encoded", "--", "a=3"},
+                                                    {"--encoded", "--", "a=3b"},
+                                                    {"--encoded", "--", "a=XX"}};
   for (auto arguments : wrong) {
     arguments.insert(arguments.begin(), launch);
     const auto end = run_program(directory, arguments);

@@ -69,6 +69,7 @@ TEST_CASE("a batch job is a service in a slice of its own, created together") {
   CHECK(text(request, "StandardOutputFileToAppend") == files.log_path);
   CHECK(text(request, "StandardErrorFileToAppend") == files.log_path);
   CHECK(get<std::uint64_t>(request.properties, "TimeoutStopUSec") == 30'000'000);
+  CHECK(get<std::vector<std::string>>(request.properties, "Before") == std::vector<std::string>{"mljobd.service"});
   CHECK_FALSE(get<bool>(request.properties, "IgnoreSIGPIPE"));
   CHECK(find(request.properties, "NoNewPrivileges") == nullptr);
   CHECK(find(request.properties, "Environment") == nullptr);
@@ -125,6 +126,18 @@ TEST_CASE("the user's own output files are opened by the launcher, never by PID 
   CHECK(command_of(request).argv == std::vector<std::string>{"/l", "--output", "/home/alice/out", "--error",
                                                              "/home/alice/err", "--", "python3", "train.py"});
   CHECK(text(request, "StandardOutputFileToAppend") == files.log_path);
+}
+
+TEST_CASE("what PID 1 does not keep as it is across a reload reaches the job through the launcher") {
+  auto job = job_42();
+  job.spec.command = {"sh", "-c", "a=1; exit $a"};
+  const auto command = command_of(request_for(job));
+  CHECK(command.path == "/l");
+  CHECK(command.argv == std::vector<std::string>{"/l", "--encoded", "--", "sh", "-c", "a=3D1=3B exit $a"});
+  CHECK(goes_through_launcher(job.spec));
+  job.spec.command = {"sh", "-c", "a=1"};
+  CHECK_FALSE(goes_through_launcher(job.spec));
+  CHECK(command_of(request_for(job)).argv == job.spec.command);
 }
 
 TEST_CASE("a job never goes later than its class says when memory runs out") {
