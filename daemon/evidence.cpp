@@ -24,6 +24,14 @@ core::ProcessExit exit_of(const systemd::UnitStatus& status) {
   }
 }
 
+// PID 1 takes the time when it reaps the process, so that one that ended within a moment of the stop may still count as
+// ended by it, but never the other way round.
+bool exited_before_stop(const core::Job& job, const systemd::UnitStatus& status) {
+  const auto* const stopping = std::get_if<core::Stopping>(&job.state);
+  const auto exited = systemd::moment(status.main_exited);
+  return stopping != nullptr && exited && *exited < stopping->since;
+}
+
 std::optional<kernel::Cgroup> open_cgroup(const CgroupPaths& paths, const std::string& path) {
   auto cgroup = kernel::Cgroup::open(paths.root, path);
   if (!cgroup) return std::nullopt;
@@ -91,6 +99,7 @@ EvidenceCollector::Collected EvidenceCollector::collect(const core::Job& job, co
   evidence.unit_result = ended.status.result;
   evidence.exit = ended.exit_reported.value_or(exit_of(ended.status));
   evidence.start_job_failed = ended.start_failed;
+  evidence.exited_before_stop = exited_before_stop(job, ended.status);
   read_slice(evidence, job, ended.slice);
   read_limits_above(evidence, paths);
   if (!job.spec.limits.private_shm) {

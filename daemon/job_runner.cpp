@@ -199,6 +199,7 @@ void JobRunner::stop_again() {
     const core::Job* job = callbacks_.find_job(id);
     if (job != nullptr && std::holds_alternative<core::Stopping>(job->state)) stop(*job);
   }
+  for (const auto id : std::exchange(unreleased_, {})) clear_away(id);
 }
 
 void JobRunner::thaw_then_stop(const core::Job& job) {
@@ -211,16 +212,32 @@ void JobRunner::thaw_then_stop(const core::Job& job) {
 void JobRunner::release(const core::Job& job) {
   const auto found = live_.find(job.id);
   if (found == live_.end()) return;
-  const Live& live = found->second;
-  kernel::remove_environment_file(paths_.runtime_directory, job.id, live.attempt);
+  kernel::remove_environment_file(paths_.runtime_directory, job.id, found->second.attempt);
+  clear_away(job.id);
+}
+
+void JobRunner::clear_away(core::JobId id) {
+  const auto found = live_.find(id);
+  if (found == live_.end()) return;
   // Stopping the slice stops the unit that is kept in it as well: one transaction of PID 1 instead of two.
-  const std::string unit = live.unit;
-  const bool succeeded = live.status.active == ActiveState::active && live.status.sub_state == "exited";
-  manager_.stop(live.slice, [this, id = job.id, unit, succeeded](const core::Expected<std::string>& result) {
-    if (!result) log::warning("job " + std::to_string(id) + ": stopping its slice failed: " + result.error().message);
-    if (!succeeded) manager_.reset_failed(unit);
-    released(id);
-  });
+  manager_.stop(
+      found->second.slice, [this, id, attempt = found->second.attempt](const core::Expected<std::string>& result) {
+        Live* live = find(id, attempt);
+        if (live == nullptr) return;
+        if (!result) return release_refused(id, *live, result.error());
+        const bool succeeded = live->status.active == ActiveState::active && live->status.sub_state == "exited";
+        if (!succeeded) manager_.reset_failed(live->unit);
+        released(id);
+      });
+}
+
+// Until PID 1 has let go of the names the job counts as running: a new attempt would be refused.
+void JobRunner::release_refused(core::JobId id, Live& live, const core::Error& error) {
+  if (!std::exchange(live.release_refused, true)) {
+    log::warning("job " + std::to_string(id) + ": stopping its slice failed and is tried again: " + error.message);
+  }
+  unreleased_.push_back(id);
+  stop_timer_->arm(loop_.now().boot + stop_retry_interval);
 }
 
 void JobRunner::released(core::JobId id) {
@@ -353,8 +370,9 @@ void JobRunner::settle(core::JobId id) {
   }
   live.reported = true;
   const auto done = std::exchange(live.scope_done, {});
-  callbacks_.report(
-      id, core::Ended{.verdict = core::determine_cause(*job, collected.evidence), .usage = collected.evidence.usage});
+  callbacks_.report(id, core::Ended{.verdict = core::determine_cause(*job, collected.evidence),
+                                    .usage = collected.evidence.usage,
+                                    .started = systemd::moment(live.status.main_started)});
   if (done) done(core::failure(core::ErrorCode::invalid_state, "the process ended before its scope was ready"));
 }
 

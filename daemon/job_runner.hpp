@@ -82,6 +82,7 @@ class JobRunner {
     bool began = false;  // its program was seen to exist, however briefly
     bool ended = false;
     bool reported = false;
+    bool release_refused = false;
     std::uint32_t settle_rounds = 0;
     std::vector<kernel::UniqueFd> pidfds{};
     std::vector<std::uint32_t> pids{};
@@ -106,6 +107,8 @@ class JobRunner {
   void settle(core::JobId id);
   void settle_pending();
   void stop_again();
+  void clear_away(core::JobId id);
+  void release_refused(core::JobId id, Live& live, const core::Error& error);
   void released(core::JobId id);
   [[nodiscard]] bool members_verified(const Live& live) const;
   [[nodiscard]] std::string cgroup_path(const std::string& below_manager) const;
@@ -121,7 +124,8 @@ class JobRunner {
   std::vector<core::JobId> settling_;
   std::unique_ptr<systemd::EventLoop::Timer> settle_timer_;
   std::unique_ptr<systemd::EventLoop::Timer> linger_timer_;
-  std::vector<core::JobId> unstopped_;
+  std::vector<core::JobId> unstopped_;  // to be tried again, as are the next
+  std::vector<core::JobId> unreleased_;
   std::unique_ptr<systemd::EventLoop::Timer> stop_timer_;
 };
 

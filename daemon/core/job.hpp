@@ -120,6 +120,7 @@ struct Frozen {
 struct Stopping {
   StopReason reason = StopReason::user;
   UserId by = 0;  // meaningful for StopReason::user
+  RealTime since{};
   bool operator==(const Stopping&) const = default;
 };
 struct Finished {

@@ -32,7 +32,7 @@ Transition stop(Job& job, StopReason reason, UserId by, const Now& now) {
   if (in<Frozen>(job)) actions.push_back(JobAction::thaw_units);
   actions.push_back(JobAction::stop_units);
   close_freeze(job, now.boot);
-  job.state = Stopping{.reason = reason, .by = by};
+  job.state = Stopping{.reason = reason, .by = by, .since = now.real};
   return changed(std::move(actions));
 }
 
@@ -88,7 +88,9 @@ class Applier {
     if (!has_units(job_.state)) return impossible(job_, "ended");
     job_.attempt.usage = event.usage;
     // One that ends before it was seen running has run all the same, unless PID 1 never got it started.
-    if (!job_.attempt.started && event.verdict.result != JobResult::start_failed) job_.attempt.started = now_.real;
+    if (!job_.attempt.started && event.verdict.result != JobResult::start_failed) {
+      job_.attempt.started = event.started.value_or(now_.real);
+    }
     const auto* stopping = std::get_if<Stopping>(&job_.state);
     const bool again = stopping != nullptr && stopping->reason == StopReason::requeue;
     const bool lost_to_reboot = event.verdict.cause.what == CauseKind::reboot && job_.spec.requeue;
@@ -129,7 +131,7 @@ class Applier {
     if (const auto* stopping = std::get_if<Stopping>(&job_.state)) {
       // Cancelling one that is being stopped to run again keeps it from running again; any other stop is as good.
       if (stopping->reason != StopReason::requeue) return Transition{};
-      job_.state = Stopping{.reason = StopReason::user, .by = event.by};
+      job_.state = Stopping{.reason = StopReason::user, .by = event.by, .since = stopping->since};
       return changed();
     }
     if (is_finished(job_.state)) return impossible(job_, "cancelled");

@@ -2,6 +2,7 @@
 // out. Nothing is done here; job_manager persists the change, job_runner carries the actions out and reports back.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +25,7 @@ struct UnitsRunning {};  // its program (or the adopted processes) is verified t
 struct Ended {           // its processes are gone and all evidence has been read
   Verdict verdict{};
   Usage usage{};
+  std::optional<RealTime> started{};  // as PID 1 says
 };
 struct StartRefused {  // PID 1 or a check before it refused to start it
   Verdict verdict{};

@@ -115,6 +115,7 @@ template <class Archive>
 void describe(Archive& archive, Either<Stopping> auto& state) {
   archive("reason", state.reason);
   archive("by", state.by);
+  archive("since", state.since);
 }
 template <class Archive>
 void describe(Archive& archive, Either<Finished> auto& state) {

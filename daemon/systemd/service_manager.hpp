@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,9 +26,11 @@ struct UnitStatus {
   bool loaded = false;  // false: PID 1 does not know it, and nothing else here means anything
   ActiveState active = ActiveState::unknown;
   std::string sub_state{};
-  std::string result{};          // "success", "exit-code", "signal", "oom-kill", "timeout", "resources" …
-  std::int32_t main_code = 0;    // 0 none, else CLD_EXITED, CLD_KILLED, CLD_DUMPED; a scope has none
-  std::int32_t main_status = 0;  // the exit code or the signal
+  std::string result{};            // "success", "exit-code", "signal", "oom-kill", "timeout", "resources" …
+  std::int32_t main_code = 0;      // 0 none, else CLD_EXITED, CLD_KILLED, CLD_DUMPED; a scope has none
+  std::int32_t main_status = 0;    // the exit code or the signal
+  std::uint64_t main_started = 0;  // µs since the epoch; 0 = never, as is the next
+  std::uint64_t main_exited = 0;   // when PID 1 reaped it
   std::uint32_t main_pid = 0;
   std::string invocation_id{};  // 32 hexadecimal digits, or empty
   std::string slice{};          // only from get_status
@@ -35,6 +38,12 @@ struct UnitStatus {
 
   bool operator==(const UnitStatus&) const = default;
 };
+
+// Of a time that PID 1 gave; empty for 0.
+[[nodiscard]] inline std::optional<core::RealTime> moment(std::uint64_t microseconds) {
+  if (microseconds == 0 || std::cmp_greater(microseconds, core::Microseconds::max().count())) return std::nullopt;
+  return core::RealTime(core::Microseconds(static_cast<core::Microseconds::rep>(microseconds)));
+}
 
 struct UnitEvents {
   std::function<void(const UnitStatus&)> changed;

@@ -148,10 +148,22 @@ bool read_number(sdbus::Message& message, const std::string& key, UnitStatus& st
   return true;
 }
 
+bool read_time(sdbus::Message& message, const std::string& key, UnitStatus& status) {
+  if (key == "ExecMainStartTimestamp") {
+    status.main_started = read_variant<std::uint64_t>(message, "t");
+  } else if (key == "ExecMainExitTimestamp") {
+    status.main_exited = read_variant<std::uint64_t>(message, "t");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool read_one(sdbus::Message& message, const std::string& key, const std::string& contents, UnitStatus& status,
               PropertiesRead& read) {
   if (contents == "s") return read_text(message, key, status, read);
   if (contents == "i") return read_number(message, key, status);
+  if (contents == "t") return read_time(message, key, status);
   if (contents == "u" && key == "MainPID") {
     status.main_pid = read_variant<std::uint32_t>(message, contents);
     return true;

@@ -46,7 +46,7 @@ House::House() : connection_(bus.connect()) {
 void House::systemd_returns() {
   systemd = std::make_unique<FakeManager>(loop, bus);
   systemd->on_start = [this](const std::string& unit) { return is_slice(unit) ? start_unit(unit) : on_start(unit); };
-  systemd->on_stop = [this](const std::string& unit) { return is_slice(unit) ? stop_unit(unit) : on_stop(unit); };
+  systemd->on_stop = [this](const std::string& unit) { return is_slice(unit) ? on_stop_slice(unit) : on_stop(unit); };
   for (const auto& [name, state] : units_) systemd->set_unit(name, state);
 }
 
@@ -103,9 +103,13 @@ std::uint32_t House::running_job() {
   return id;
 }
 
-std::string House::cancel(std::uint32_t id) {
+std::string House::cancel(std::uint32_t id) { return outcome_of("Cancel", id); }
+
+std::string House::requeue(std::uint32_t id) { return outcome_of("Requeue", id); }
+
+std::string House::outcome_of(const std::string& method, std::uint32_t id) {
   std::vector<Dictionary> outcome;
-  manager_->callMethod("Cancel")
+  manager_->callMethod(method)
       .onInterface(manager_interface)
       .withTimeout(call_timeout)
       .withArguments(std::vector<std::uint32_t>{id}, Dictionary{})

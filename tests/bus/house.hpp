@@ -47,6 +47,7 @@ class House {
   std::uint32_t running_job();
   // The outcome's error, or empty.
   std::string cancel(std::uint32_t id);
+  std::string requeue(std::uint32_t id);
   [[nodiscard]] JobRow row(std::uint32_t id);
   // Whether the job's summary becomes this within half a minute.
   bool reaches(std::uint32_t id, const std::string& summary);
@@ -66,14 +67,16 @@ class House {
   TemporaryDirectory directory;
   PrivateBus bus;
   systemd::EventLoop loop;
-  // What happens with services; slices are always well-behaved.
+  // What happens with services, and at the end of slices, whose start is always well-behaved.
   FakeManager::Act on_start = [this](const std::string& unit) { return start_unit(unit); };
   FakeManager::Act on_stop = [this](const std::string& unit) { return stop_unit(unit); };
+  FakeManager::Act on_stop_slice = [this](const std::string& unit) { return stop_unit(unit); };
   std::unique_ptr<FakeManager> systemd;
   std::unique_ptr<DaemonProcess> daemon;
 
  private:
   [[nodiscard]] bool daemon_owns_name();
+  std::string outcome_of(const std::string& method, std::uint32_t id);
   void forget_services(std::uint32_t id);
 
   std::unique_ptr<sdbus::IConnection> connection_;

@@ -140,6 +140,8 @@ sdbus::IObject& FakeManager::unit_object(const std::string& unit) {
   add_text(service_interface, "Result", &FakeUnit::result);
   add_number("ExecMainCode", &FakeUnit::main_code);
   add_number("ExecMainStatus", &FakeUnit::main_status);
+  object->registerProperty(service_interface, "ExecMainExitTimestamp", "t",
+                           [this, unit](sdbus::PropertyGetReply& reply) { reply << units_.at(unit).main_exited; });
   object->registerProperty(service_interface, "ControlGroup", "s",
                            [](sdbus::PropertyGetReply& reply) { reply << "/x"; });
   object->finishRegistration();
@@ -162,9 +164,11 @@ void FakeManager::properties_changed(const std::string& unit, const std::string&
 
 void FakeManager::announce(const std::string& unit) {
   const FakeUnit& state = units_.at(unit);
-  properties_changed(
-      unit, service_interface,
-      {{"Result", state.result}, {"ExecMainCode", state.main_code}, {"ExecMainStatus", state.main_status}});
+  properties_changed(unit, service_interface,
+                     {{"Result", state.result},
+                      {"ExecMainCode", state.main_code},
+                      {"ExecMainStatus", state.main_status},
+                      {"ExecMainExitTimestamp", state.main_exited}});
   properties_changed(unit, unit_interface,
                      {{"LoadState", state.load}, {"ActiveState", state.active}, {"SubState", state.sub}});
 }

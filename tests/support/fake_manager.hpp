@@ -24,6 +24,7 @@ struct FakeUnit {
   std::string result = "success";
   std::int32_t main_code = 0;
   std::int32_t main_status = 0;
+  std::uint64_t main_exited = 0;
 };
 
 // PID 1 answers questions about any name; of one that it does not know it says this.

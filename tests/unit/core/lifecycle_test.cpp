@@ -74,6 +74,16 @@ TEST_CASE("a program that ends before it was seen running has a start time all t
   CHECK(job.attempt.started.has_value());
 }
 
+TEST_CASE("of a program that ended before it was seen running PID 1 knows when it started") {
+  Job job = job_in(Starting{});
+  job.attempt.started.reset();
+  auto event = ended(JobResult::failed, CauseKind::exit);
+  event.started = at(7s).real;
+  CHECK(apply(job, event, at(10s)));
+  CHECK(job.attempt.started == at(7s).real);
+  CHECK(job.attempt.ended == at(10s).real);
+}
+
 TEST_CASE("a program that never started has no start time") {
   Job job = job_in(Queued{});
   static_cast<void>(actions_of(job, Admitted{.boot_id = "boot"}));

@@ -85,7 +85,7 @@ std::vector<core::JobState> all_states() {
   }
   for (const auto reason : {core::StopReason::user, core::StopReason::time_limit, core::StopReason::requeue,
                             core::StopReason::main_process_exited}) {
-    states.emplace_back(core::Stopping{reason, 65534});
+    states.emplace_back(core::Stopping{reason, 65534, core::RealTime(core::Microseconds(98))});
   }
   for (int result = 0; result <= static_cast<int>(core::JobResult::lost); ++result) {
     states.emplace_back(core::Finished{static_cast<core::JobResult>(result), cause});
