@@ -20,6 +20,11 @@ constexpr std::size_t known_units_bound = 32768;
 
 bool runs_processes(std::string_view unit) { return unit.ends_with(".service") || unit.ends_with(".scope"); }
 
+// A job that waits behind others leaves the unit as it was.
+bool is_underway(const UnitStatus& status) {
+  return status.unit_job != 0 || status.active == ActiveState::activating || status.active == ActiveState::deactivating;
+}
+
 // What systemd's job must have come to, where the signal of its end was lost in a reload or re-execution.
 std::string result_of(UnitJobKind kind, const UnitStatus& status) {
   const bool up = status.loaded && (status.active == ActiveState::active || status.active == ActiveState::reloading);
@@ -70,6 +75,7 @@ class ServiceManager::Impl {
   void find_out(const UnitCall& call, const core::Error& error);
   void find_out_interrupted();
   void check_waiting();
+  void unit_job_gone(const std::string& path, const std::string& unit, const UnitStatus& status);
   void unit_removed(sdbus::Message& message);
   void properties_changed(sdbus::Message& message);
   void picture_complete(const std::string& unit, Known& known, PropertiesRead read);
@@ -184,8 +190,7 @@ void ServiceManager::Impl::find_out(const UnitCall& call, const core::Error& err
   ask(call.unit, [this, call, error](const core::Expected<UnitStatus>& status) {
     if (!status && bus_.manager_is_present()) return call.done(tl::unexpected(error));
     if (!status) return interrupted_.push_back({call, error});
-    const auto active = status->active;
-    if (active == ActiveState::activating || active == ActiveState::deactivating) {
+    if (is_underway(*status)) {
       return unit_jobs_.expect_any({.kind = call.kind, .unit = call.unit, .done = call.done});
     }
     auto result = result_of(call.kind, *status);
@@ -217,15 +222,26 @@ void ServiceManager::Impl::check_waiting() {
     const auto fill = [](sdbus::MethodCall& call) { call << "org.freedesktop.systemd1.Job" << "State"; };
     const auto reply = [this, path = path_and_unit.first, unit = path_and_unit.second](sdbus::MethodReply&,
                                                                                        const sdbus::Error* error) {
-      if (error == nullptr) return;
+      // An answer that did not come says nothing of the job: the manager has left once more and will be asked again.
+      if (error == nullptr || error->getName() == no_reply || !bus_.manager_is_present()) return;
       ask(unit, [this, path, unit](const core::Expected<UnitStatus>& status) {
-        if (!status) return;
-        for (const auto& waiting : unit_jobs_.ended(path, unit, {})) waiting.done(result_of(waiting.kind, *status));
-        rest();
+        if (status) unit_job_gone(path, unit, *status);
       });
     };
     bus_.call_object(path_and_unit.first, properties_interface, "Get", fill, reply);
   }
+}
+
+// The job at that path is no more, and its end was not heard.
+void ServiceManager::Impl::unit_job_gone(const std::string& path, const std::string& unit, const UnitStatus& status) {
+  for (auto& waiting : unit_jobs_.ended(path, unit, {})) {
+    if (is_underway(status)) {
+      unit_jobs_.expect_any(std::move(waiting));
+    } else {
+      waiting.done(result_of(waiting.kind, status));
+    }
+  }
+  rest();
 }
 
 void ServiceManager::Impl::owner_changed(bool available) {
@@ -277,6 +293,7 @@ void ServiceManager::Impl::picture_complete(const std::string& unit, Known& know
   if (read.has_state && std::exchange(known.has_end, false)) {
     known.status.unit = unit;
     known.status.loaded = true;
+    known.status.unit_job = 0;
     // Queued, job gone, memory counter moved: most signals change nothing that is kept here.
     if (known.status == known.reported) return;
     known.reported = known.status;

@@ -33,6 +33,7 @@ struct UnitStatus {
   std::uint64_t main_exited = 0;   // when PID 1 reaped it
   std::uint32_t main_pid = 0;
   std::string invocation_id{};  // 32 hexadecimal digits, or empty
+  std::uint32_t unit_job = 0;   // systemd's own that waits or runs for it, 0 = none; only from get_status
   std::string slice{};          // only from get_status
   std::string control_group{};  // only from get_status; empty while it has none
 

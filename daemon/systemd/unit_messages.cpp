@@ -168,6 +168,11 @@ bool read_one(sdbus::Message& message, const std::string& key, const std::string
     status.main_pid = read_variant<std::uint32_t>(message, contents);
     return true;
   }
+  if (contents == "(uo)" && key == "Job") {
+    using IdAndPath = sdbus::Struct<std::uint32_t, sdbus::ObjectPath>;
+    status.unit_job = std::get<0>(read_variant<IdAndPath>(message, contents));
+    return true;
+  }
   if (contents == "ay" && key == "InvocationID") {
     status.invocation_id = hexadecimal(read_variant<std::vector<std::uint8_t>>(message, contents));
     return true;

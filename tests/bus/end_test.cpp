@@ -87,6 +87,32 @@ TEST_CASE("a start that systemd had in hand when it left the bus is carried out 
   CHECK(house.row(id).attempt == 1);
 }
 
+TEST_CASE("a start that still waits in the queue of a systemd that came back is waited for") {
+  House house;
+  house.start_daemon();
+  const bool answered = GENERATE(true, false);
+  CAPTURE(answered);
+  std::string path;
+  house.on_start = [&](const std::string& /*unit*/) { return path = house.new_job_path(); };
+  house.systemd->answers = answered;
+  const auto id = house.submit();
+  const auto call = "StartTransientUnit " + unit_of(id);
+  REQUIRE(house.is_called(call));
+  settle(house.loop);
+  house.systemd->set_unit(unit_of(id), {.active = "inactive", .sub = "dead", .unit_job = 77});
+  house.systemd_leaves();
+  house.systemd_returns();
+  settle(house.loop);
+  CHECK(house.row(id).summary() == "starting");
+  CHECK(house.called(call) == 0);
+  house.systemd->set_unit(unit_of(id), FakeUnit{});
+  house.systemd->announce(unit_of(id));
+  house.systemd->job_removed("/job/77", unit_of(id), "done");
+  REQUIRE(house.reaches(id, "running"));
+  house.exits(unit_of(id), 3);
+  CHECK(house.reaches(id, "finished failed 3"));
+}
+
 TEST_CASE("a job that is submitted while systemd is away starts when it is back") {
   House house;
   house.start_daemon();

@@ -142,6 +142,10 @@ sdbus::IObject& FakeManager::unit_object(const std::string& unit) {
   add_number("ExecMainStatus", &FakeUnit::main_status);
   object->registerProperty(service_interface, "ExecMainExitTimestamp", "t",
                            [this, unit](sdbus::PropertyGetReply& reply) { reply << units_.at(unit).main_exited; });
+  object->registerProperty(unit_interface, "Job", "(uo)", [this, unit](sdbus::PropertyGetReply& reply) {
+    const std::uint32_t id = units_.at(unit).unit_job;
+    reply << sdbus::make_struct(id, sdbus::ObjectPath(id == 0 ? "/" : "/job/" + std::to_string(id)));
+  });
   object->registerProperty(service_interface, "ControlGroup", "s",
                            [](sdbus::PropertyGetReply& reply) { reply << "/x"; });
   object->finishRegistration();

@@ -25,6 +25,7 @@ struct FakeUnit {
   std::int32_t main_code = 0;
   std::int32_t main_status = 0;
   std::uint64_t main_exited = 0;
+  std::uint32_t unit_job = 0;
 };
 
 // PID 1 answers questions about any name; of one that it does not know it says this.
