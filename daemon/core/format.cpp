@@ -197,6 +197,19 @@ std::string format_duration(Microseconds duration) {
   return std::to_string(total / millisecond) + "ms";
 }
 
+std::string format_time(RealTime time) {
+  // The calendar's years end at 32767, those that a person means long before.
+  constexpr RealTime last = std::chrono::sys_days(std::chrono::year(10000) / 1 / 1) - Microseconds(1);
+  const RealTime shown = std::clamp(time, RealTime{}, last);
+  const auto midnight = std::chrono::floor<std::chrono::days>(shown);
+  const std::chrono::year_month_day date{midnight};
+  const std::chrono::hh_mm_ss clock{std::chrono::floor<std::chrono::seconds>(shown - midnight)};
+  const auto field = [](auto number) { return two_digits(static_cast<std::uint64_t>(number)); };
+  return std::to_string(static_cast<int>(date.year())) + "-" + field(static_cast<unsigned>(date.month())) + "-" +
+         field(static_cast<unsigned>(date.day())) + " " + field(clock.hours().count()) + ":" +
+         field(clock.minutes().count()) + ":" + field(clock.seconds().count()) + " UTC";
+}
+
 Expected<Bytes> parse_bytes(std::string_view text, std::optional<Bytes> total_memory) {
   if (text == "unlimited" || text == "infinity") return unlimited;
   std::string_view rest = text;

@@ -19,6 +19,10 @@ inline constexpr std::uint32_t maximum_cpu = 8191;  // CONFIG_NR_CPUS of the lar
 // The two largest units, the rest cut off: "500ms", "45s", "3m20s", "2h05m", "1d03h". Negative ones count as 0.
 [[nodiscard]] std::string format_duration(Microseconds duration);
 
+// A moment of the wall clock, the same for every reader: "2026-07-12 03:05:00 UTC". Fractions are cut off; what lies
+// outside the years 1970 to 9999 is shown as their edge.
+[[nodiscard]] std::string format_time(RealTime time);
+
 // "12G", "1.5G", "512B" (powers of 1024; either case), "50%" of total_memory where that is given, "unlimited" or
 // "infinity". A bare number is refused, because Slurm reads it as megabytes and systemd as bytes.
 // Errors: invalid_spec.

@@ -106,6 +106,15 @@ TEST_CASE("durations are written with their two largest units") {
   CHECK(format_duration(row.duration) == row.text);
 }
 
+TEST_CASE("moments are written so that everybody reads the same one") {
+  const auto at = [](std::int64_t second) { return RealTime(std::chrono::seconds(second)); };
+  CHECK(format_time({}) == "1970-01-01 00:00:00 UTC");
+  CHECK(format_time(at(951'827'696)) == "2000-02-29 12:34:56 UTC");
+  CHECK(format_time(at(1'783'825'500) + Microseconds(999'999)) == "2026-07-12 03:05:00 UTC");
+  CHECK(format_time(RealTime::max()) == "9999-12-31 23:59:59 UTC");
+  CHECK(format_time(RealTime::min()) == "1970-01-01 00:00:00 UTC");
+}
+
 TEST_CASE("durations are read") {
   struct Row {
     std::string text;
