@@ -52,9 +52,16 @@ constexpr std::array causes{
     Word{CauseKind::unknown, "unknown"},
 };
 constexpr std::array pending_reasons{
-    Word{PendingReason::none, ""},           Word{PendingReason::resources_memory, "Resources:memory"},
-    Word{PendingReason::job_class, "Class"}, Word{PendingReason::priority, "Priority"},
-    Word{PendingReason::held, "Held"},       Word{PendingReason::draining, "Draining"},
+    Word{PendingReason::none, ""},
+    Word{PendingReason::resources_memory, "Resources:memory"},
+    Word{PendingReason::resources_cpus, "Resources:cpus"},
+    Word{PendingReason::job_class, "Class"},
+    Word{PendingReason::priority, "Priority"},
+    Word{PendingReason::dependency, "Dependency"},
+    Word{PendingReason::dependency_never_satisfied, "DependencyNeverSatisfied"},
+    Word{PendingReason::begin_time, "BeginTime"},
+    Word{PendingReason::held, "Held"},
+    Word{PendingReason::draining, "Draining"},
 };
 constexpr std::array stop_reasons{
     Word{StopReason::user, "user"},

@@ -60,7 +60,18 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 };
 
-enum class PendingReason { none, resources_memory, job_class, priority, held, draining };
+enum class PendingReason {
+  none,
+  resources_memory,
+  resources_cpus,
+  job_class,
+  priority,
+  dependency,
+  dependency_never_satisfied,
+  begin_time,
+  held,
+  draining,
+};
 
 enum class StopReason { user, time_limit, requeue, main_process_exited };
 

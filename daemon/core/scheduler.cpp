@@ -3,83 +3,33 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
-#include <optional>
-#include <tuple>
 #include <utility>
 
 #include "core/format.hpp"
+#include "core/ledger.hpp"
+#include "core/queue_order.hpp"
 
 namespace mljobd::core {
 namespace {
 
 struct Refusal {
   PendingReason reason = PendingReason::none;
-  std::string detail;
+  std::string detail{};
 };
 using Decision = std::optional<Refusal>;  // empty: nothing stands in the way
+
+// What is free of a resource is kept for the first job that waits for it.
+struct Reservation {
+  const WaitingJob* head = nullptr;
+  std::optional<Microseconds> ready{};  // the head can start after so long at the latest; empty: nobody can tell
+  std::string behind{};                 // what those behind it are told; made once for all of them
+};
 
 // More are not worth reading; the first ones are the largest.
 constexpr std::size_t named_jobs = 3;
 
-// What is taken, by the jobs that run and by those that this plan starts.
-class Ledger {
- public:
-  explicit Ledger(const SchedulerInput& input) : capacity_(input.memory_capacity), holders_(input.running) {
-    for (const auto& job_class : input.classes) classes_.try_emplace(job_class.name, ClassUse{.job_class = &job_class});
-    for (const auto& job : holders_) count(job.class_name, job.memory_claim);
-  }
-
-  void take(const WaitingJob& job) {
-    holders_.push_back({job.id, job.owner, job.class_name, job.memory_claim});
-    count(job.class_name, job.memory_claim);
-  }
-
-  [[nodiscard]] Bytes capacity() const { return capacity_; }
-  // Claims can exceed the capacity: it may have been lowered under running jobs.
-  [[nodiscard]] Bytes free() const { return capacity_ - std::min(capacity_, used_); }
-
-  struct ClassUse {
-    const JobClass* job_class = nullptr;
-    std::uint32_t running = 0;
-  };
-  // Null for a class that is not configured (any more).
-  [[nodiscard]] const ClassUse* use_of(std::string_view class_name) const {
-    const auto found = classes_.find(class_name);
-    return found == classes_.end() ? nullptr : &found->second;
-  }
-
-  // The jobs whose end would make room for the claim, largest first. Sorts: once a plan, for the head of the queue.
-  [[nodiscard]] std::vector<JobId> in_the_way_of(Bytes claim) const {
-    auto holders = holders_;
-    std::sort(holders.begin(), holders.end(), [](const RunningJob& left, const RunningJob& right) {
-      return std::tuple(right.memory_claim, left.id) < std::tuple(left.memory_claim, right.id);
-    });
-    std::vector<JobId> ids;
-    // Counted down from what is used, not up from what is free: the former may be more than the capacity.
-    Bytes used = used_;
-    for (const auto& holder : holders) {
-      if (claim <= capacity_ - std::min(capacity_, used)) break;
-      ids.push_back(holder.id);
-      used -= std::min(used, holder.memory_claim);
-    }
-    return ids;
-  }
-
- private:
-  void count(std::string_view class_name, Bytes claim) {
-    if (const auto found = classes_.find(class_name); found != classes_.end()) ++found->second.running;
-    used_ = claim > unlimited - used_ ? unlimited : used_ + claim;
-  }
-
-  Bytes capacity_;
-  Bytes used_ = 0;
-  std::map<std::string_view, ClassUse> classes_;
-  std::vector<RunningJob> holders_;
-};
-
 std::string waits_for(const std::vector<JobId>& ids) {
-  std::string text;
+  std::string text = ", waits for ";
   for (std::size_t i = 0; i < std::min(ids.size(), named_jobs); ++i) {
     text += (i == 0 ? "" : ", ") + std::to_string(ids[i]);
   }
@@ -87,96 +37,210 @@ std::string waits_for(const std::vector<JobId>& ids) {
   return text;
 }
 
-// One pass over the queue. Each gate answers for one reason to wait and knows nothing of the others; a new one
-// (dependencies, cores, fair share) is a function more and a line in `gates`. Their order is that of what is said when
-// several apply: what only a person can end comes first, and a job that may not start whatever is free must not get as
-// far as the gate that reserves what is free.
+std::string_view to_word(Resource resource) { return resource == Resource::memory ? "memory" : "cpus"; }
+
+PendingReason reason_of(Resource resource) {
+  return resource == Resource::memory ? PendingReason::resources_memory : PendingReason::resources_cpus;
+}
+
+// "12.0G", "4 cores".
+std::string amount_text(Resource resource, std::uint64_t amount) {
+  if (resource == Resource::memory) return format_bytes(amount);
+  return std::to_string(amount) + (amount == 1 ? " core" : " cores");
+}
+
+// "3.0G", "4": next to the same with its unit.
+std::string free_text(Resource resource, std::uint64_t amount) {
+  return resource == Resource::memory ? format_bytes(amount) : std::to_string(amount);
+}
+
+std::string running_text(const Places& places, std::string_view what) {
+  std::string text = std::to_string(places.taken) + " of " + std::to_string(places.limit) + " ";
+  text += what;
+  return text + (places.limit == 1 ? " is running" : " are running");
+}
+
+// One pass over the queue. Each gate answers for one reason to wait and knows nothing of the others; a new one is a
+// function more and a line in `gates`. Their order is that of what is said when several apply: what only a person can
+// end comes first, and a job that may not start whatever is free must not get as far as the gate that reserves what is
+// free.
 class Planner {
  public:
-  explicit Planner(const SchedulerInput& input) : input_(input), ledger_(input) {}
+  explicit Planner(const SchedulerInput& input) : input_(input), ledger_(input), order_(input) {}
 
+  std::vector<PlanEntry> run() {
+    std::vector<PlanEntry> entries;
+    entries.reserve(input_.waiting.size());
+    while (const auto* const job = order_.next()) entries.push_back(decide(*job));
+    return entries;
+  }
+
+ private:
   PlanEntry decide(const WaitingJob& job) {
     using Gate = Decision (Planner::*)(const WaitingJob&);
-    constexpr std::array<Gate, 4> gates{&Planner::held, &Planner::draining, &Planner::class_full, &Planner::memory};
-    for (const auto gate : gates) {
+    constexpr std::array gates{&Planner::held,       &Planner::draining,    &Planner::dependency,
+                               &Planner::begin_time, &Planner::job_class,   &Planner::group,
+                               &Planner::never_fits, &Planner::behind_head, &Planner::resources_short};
+    for (const Gate gate : gates) {
       if (auto refusal = (this->*gate)(job)) {
         return {.id = job.id, .start = false, .reason = refusal->reason, .detail = std::move(refusal->detail)};
       }
     }
     // A job that only the limit keeps back has its place all the same: nobody may take it meanwhile.
     ledger_.take(job);
+    order_.charge(job);
     const bool start = started_ < input_.start_limit;
     if (start) ++started_;
     return {.id = job.id, .start = start};
   }
 
- private:
   Decision held(const WaitingJob& job) {
     if (!job.held) return std::nullopt;
-    return Refusal{PendingReason::held, ""};
+    return Refusal{PendingReason::held};
   }
 
-  Decision draining(const WaitingJob& /*job*/) {
-    if (!input_.draining) return std::nullopt;
-    return Refusal{PendingReason::draining, ""};
+  Decision draining(const WaitingJob& job) {
+    // What has to be ended is ended all the same.
+    if (!input_.draining || job.dependency.status == DependencyStatus::never) return std::nullopt;
+    return Refusal{PendingReason::draining};
   }
 
-  Decision behind_head() const {
-    return Refusal{PendingReason::priority, "behind job " + std::to_string(head_->id) + ", which waits for memory"};
-  }
-
-  Decision class_full(const WaitingJob& job) {
-    const std::string name(job.class_name);
-    const auto* const use = ledger_.use_of(job.class_name);
-    if (use == nullptr) return Refusal{PendingReason::job_class, "class " + name + " is no longer configured"};
-    const std::uint32_t bound = use->job_class->max_running;
-    if (bound == 0) return std::nullopt;
-    if (use->running >= bound) {
-      return Refusal{PendingReason::job_class, std::to_string(use->running) + " of " + std::to_string(bound) + " " +
-                                                   name + (bound == 1 ? " job is running" : " jobs are running")};
+  Decision dependency(const WaitingJob& job) {
+    switch (job.dependency.status) {
+      case DependencyStatus::satisfied:
+        return std::nullopt;
+      case DependencyStatus::pending:
+        return Refusal{PendingReason::dependency, job.dependency.detail};
+      case DependencyStatus::never:
+        return Refusal{PendingReason::dependency_never_satisfied, job.dependency.detail};
     }
-    // The head keeps a place in its class as well: else small jobs of the class could take it in turns for ever.
-    if (head_ && head_->class_name == job.class_name && use->running + 1 >= bound) return behind_head();
     return std::nullopt;
   }
 
-  Decision memory(const WaitingJob& job) {
-    if (job.memory_claim == 0) return std::nullopt;
-    // It will never fit unless the machine or the configuration changes: waiting for it would stop the queue for good.
-    if (job.memory_claim > ledger_.capacity()) {
-      return Refusal{PendingReason::resources_memory, "needs " + format_bytes(job.memory_claim) +
-                                                          ", but jobs on this machine may use " +
-                                                          format_bytes(ledger_.capacity()) + " in all"};
+  Decision begin_time(const WaitingJob& job) {
+    if (!job.begin || *job.begin <= input_.now.real) return std::nullopt;
+    return Refusal{PendingReason::begin_time, "until " + format_time(*job.begin)};
+  }
+
+  Decision job_class(const WaitingJob& job) {
+    auto* const places = ledger_.places_of_class(job.class_name);
+    if (places == nullptr) {
+      return Refusal{PendingReason::job_class, "class " + std::string(job.class_name) + " is no longer configured"};
     }
-    if (head_) return behind_head();
-    if (job.memory_claim <= ledger_.free()) return std::nullopt;
-    head_ = job;
-    return Refusal{PendingReason::resources_memory, "needs " + format_bytes(job.memory_claim) + ", " +
-                                                        format_bytes(ledger_.free()) + " free, waits for " +
-                                                        waits_for(ledger_.in_the_way_of(job.memory_claim))};
+    if (is_full(*places) && places->full_text.empty()) {
+      places->full_text = running_text(*places, std::string(job.class_name) + (places->limit == 1 ? " job" : " jobs"));
+    }
+    return place_in(*places, PendingReason::job_class);
+  }
+
+  // A throttled array or a singleton waits for one of its own: to people that is a dependency.
+  Decision group(const WaitingJob& job) {
+    auto* const places = ledger_.places_of_group(job);
+    if (places == nullptr) return std::nullopt;
+    if (is_full(*places) && places->full_text.empty()) {
+      places->full_text = running_text(*places, "of " + std::string(job.group));
+    }
+    return place_in(*places, PendingReason::dependency);
+  }
+
+  static bool is_full(const Places& places) { return places.limit != 0 && places.taken >= places.limit; }
+
+  Decision place_in(const Places& places, PendingReason reason) const {
+    if (is_full(places)) return Refusal{reason, places.full_text};
+    // A head keeps a place as well: else small jobs of the class could take it in turns for ever.
+    if (places.limit != 0 && places.kept >= places.limit - places.taken) {
+      return Refusal{PendingReason::priority, reservation(places.keeper).behind};
+    }
+    return std::nullopt;
+  }
+
+  // It will never fit unless the machine or the configuration changes: waiting for it would stop the queue for good.
+  Decision never_fits(const WaitingJob& job) {
+    const auto needs = needs_of(job);
+    for (const auto resource : resources) {
+      const auto capacity = ledger_.capacity(resource);
+      if (needs[resource] <= capacity) continue;
+      return Refusal{reason_of(resource), "needs " + amount_text(resource, needs[resource]) +
+                                              ", but jobs on this machine may use " + free_text(resource, capacity) +
+                                              " in all"};
+    }
+    return std::nullopt;
+  }
+
+  Decision behind_head(const WaitingJob& job) {
+    const auto needs = needs_of(job);
+    const Reservation* ahead = nullptr;
+    bool slips_in = job.time_limit.has_value();
+    for (const auto resource : resources) {
+      const auto& kept = reservation(resource);
+      if (needs[resource] == 0 || kept.head == nullptr) continue;
+      if (ahead == nullptr) ahead = &kept;
+      slips_in = slips_in && kept.ready && *job.time_limit <= *kept.ready;
+    }
+    if (ahead == nullptr || (slips_in && fits(needs))) return std::nullopt;
+    return Refusal{PendingReason::priority, ahead->behind};
+  }
+
+  Decision resources_short(const WaitingJob& job) {
+    const auto needs = needs_of(job);
+    if (fits(needs)) return std::nullopt;
+    order_.charge(job);
+    Refusal refusal;
+    for (const auto resource : resources) {
+      if (needs[resource] > ledger_.free(resource)) {
+        if (refusal.reason == PendingReason::none) {
+          refusal.reason = reason_of(resource);
+          keep_places(job, resource);
+        } else {
+          refusal.detail += "; ";
+        }
+        refusal.detail += reserve(job, resource);
+      } else if (refusal.reason == PendingReason::none) {
+        // It may have waited for this one, so it gives it to nobody. Where one that is collected before is missing,
+        // others may use this one meanwhile.
+        ledger_.keep(job, resource);
+      }
+    }
+    return refusal;
+  }
+
+  [[nodiscard]] bool fits(const Amounts& needs) const {
+    return std::all_of(resources.begin(), resources.end(),
+                       [&](Resource resource) { return needs[resource] <= ledger_.free(resource); });
+  }
+
+  [[nodiscard]] const Reservation& reservation(Resource resource) const {
+    return reservations_[static_cast<std::size_t>(resource)];
+  }
+
+  // From here on what is free of the resource is for this job. Says what it waits for.
+  std::string reserve(const WaitingJob& job, Resource resource) {
+    const auto need = needs_of(job)[resource];
+    reservations_[static_cast<std::size_t>(resource)] = {
+        .head = &job,
+        .ready = ledger_.free_after(resource, need),
+        .behind = "behind job " + std::to_string(job.id) + ", which waits for " + std::string(to_word(resource))};
+    return "needs " + amount_text(resource, need) + ", " + free_text(resource, ledger_.free(resource)) + " free" +
+           waits_for(ledger_.in_the_way_of(resource, need));
+  }
+
+  void keep_places(const WaitingJob& job, Resource awaited) {
+    for (auto* const places : {ledger_.places_of_class(job.class_name), ledger_.places_of_group(job)}) {
+      if (places == nullptr) continue;
+      ++places->kept;
+      places->keeper = awaited;
+    }
   }
 
   const SchedulerInput& input_;
   Ledger ledger_;
-  std::optional<WaitingJob> head_;  // the first that waits for memory; what is free is kept for it
+  QueueOrder order_;
+  std::array<Reservation, resources.size()> reservations_{};
   std::uint32_t started_ = 0;
 };
 
-// Who comes first. A fair share would enter here, between priority and time.
-bool before(const WaitingJob& left, const WaitingJob& right) {
-  return std::tuple(right.priority, left.submitted, left.id) < std::tuple(left.priority, right.submitted, right.id);
-}
-
 }  // namespace
 
-std::vector<PlanEntry> plan(const SchedulerInput& input) {
-  auto queue = input.waiting;
-  std::sort(queue.begin(), queue.end(), before);
-  Planner planner(input);
-  std::vector<PlanEntry> entries;
-  entries.reserve(queue.size());
-  for (const auto& job : queue) entries.push_back(planner.decide(job));
-  return entries;
-}
+std::vector<PlanEntry> plan(const SchedulerInput& input) { return Planner(input).run(); }
 
 }  // namespace mljobd::core

@@ -78,10 +78,8 @@ std::vector<core::JobState> all_states() {
                           .advice = "ask for 14G: jobctl requeue 42 --memory 14G"};
   std::vector<core::JobState> states{core::Held{}, core::Starting{}, core::Running{},
                                      core::Frozen{core::BootTime(core::Microseconds(99))}};
-  for (const auto reason :
-       {core::PendingReason::none, core::PendingReason::resources_memory, core::PendingReason::job_class,
-        core::PendingReason::priority, core::PendingReason::held, core::PendingReason::draining}) {
-    states.emplace_back(core::Queued{reason, "needs 12G, 3G free"});
+  for (int reason = 0; reason <= static_cast<int>(core::PendingReason::draining); ++reason) {
+    states.emplace_back(core::Queued{static_cast<core::PendingReason>(reason), "needs 12G, 3G free"});
   }
   for (const auto reason : {core::StopReason::user, core::StopReason::time_limit, core::StopReason::requeue,
                             core::StopReason::main_process_exited}) {
