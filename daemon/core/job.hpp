@@ -153,6 +153,11 @@ struct Usage {
   Bytes io_read = 0;
   Bytes io_written = 0;
   std::uint64_t tasks = 0;
+  std::uint64_t cpu_periods = 0;            // of the quota, in which it wanted to run; 0 without a quota
+  std::uint64_t cpu_throttled_periods = 0;  // those of them that the quota cut short
+  // How long some task of it waited for a CPU or for data (PSI); empty where the kernel does not tell.
+  std::optional<Microseconds> cpu_waiting{};
+  std::optional<Microseconds> io_waiting{};
 
   bool operator==(const Usage&) const = default;
 };
@@ -172,6 +177,7 @@ struct Attempt {
   // tells whose limit a process of the job was killed by.
   std::uint64_t class_oom_before = 0;
   std::uint64_t total_oom_before = 0;
+  std::string reserved_cpus{};  // logical CPUs of its own, "2-3,8"; empty: it shares those that nobody has reserved
 
   bool operator==(const Attempt&) const = default;
 };

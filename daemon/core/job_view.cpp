@@ -87,11 +87,15 @@ ValueMap cause_view(const Cause& cause) {
 }
 
 ValueMap usage_view(const Usage& usage) {
-  return {{"memory_current", usage.memory_current}, {"memory_peak", usage.memory_peak},
-          {"memory_anon", usage.memory_anon},       {"memory_file", usage.memory_file},
-          {"memory_shmem", usage.memory_shmem},     {"swap_current", usage.swap_current},
-          {"cpu_time", to_number(usage.cpu_time)},  {"io_read", usage.io_read},
-          {"io_written", usage.io_written},         {"tasks", usage.tasks}};
+  ValueMap view{{"memory_current", usage.memory_current}, {"memory_peak", usage.memory_peak},
+                {"memory_anon", usage.memory_anon},       {"memory_file", usage.memory_file},
+                {"memory_shmem", usage.memory_shmem},     {"swap_current", usage.swap_current},
+                {"cpu_time", to_number(usage.cpu_time)},  {"io_read", usage.io_read},
+                {"io_written", usage.io_written},         {"tasks", usage.tasks},
+                {"cpu_periods", usage.cpu_periods},       {"cpu_throttled_periods", usage.cpu_throttled_periods}};
+  put(view, "cpu_waiting", usage.cpu_waiting);
+  put(view, "io_waiting", usage.io_waiting);
+  return view;
 }
 
 ValueMap spec_view(const JobSpec& spec) {

@@ -1,6 +1,7 @@
 #include "kernel/cgroup_parsers.hpp"
 
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 #include "kernel/text.hpp"
@@ -75,6 +76,23 @@ IoTotals parse_io_stat(std::string_view text) {
     }
   }
   return totals;
+}
+
+std::optional<core::Microseconds> parse_some_pressure(std::string_view text) {
+  while (!text.empty()) {
+    // "some avg10=0.00 avg60=0.12 avg300=0.05 total=4711"
+    std::string_view line = take_until(text, '\n');
+    if (take_until(line, ' ') != "some") continue;
+    while (!line.empty()) {
+      std::string_view value = take_until(line, ' ');
+      if (take_until(value, '=') != "total") continue;
+      const auto total = parse_number(value);
+      constexpr std::uint64_t most = std::numeric_limits<core::Microseconds::rep>::max();
+      if (!total || *total > most) return std::nullopt;
+      return core::Microseconds(static_cast<core::Microseconds::rep>(*total));
+    }
+  }
+  return std::nullopt;
 }
 
 core::MemoryEvents parse_memory_events(std::string_view text) {

@@ -45,6 +45,9 @@ struct IoTotals {
 // io.stat, summed over the devices.
 [[nodiscard]] IoTotals parse_io_stat(std::string_view text);
 
+// cpu.pressure and io.pressure (Documentation/accounting/psi.rst): how long at least one task has waited in all.
+[[nodiscard]] std::optional<core::Microseconds> parse_some_pressure(std::string_view text);
+
 // memory.events and memory.events.local; counters that this kernel does not have are 0.
 [[nodiscard]] core::MemoryEvents parse_memory_events(std::string_view text);
 

@@ -33,6 +33,10 @@ FlatKeyed read_flat_keyed(int directory, const char* name) {
   return read_optional(directory, name, parse_flat_keyed).value_or(FlatKeyed{});
 }
 
+std::optional<core::Microseconds> read_some_pressure(int directory, const char* name) {
+  return read_optional(directory, name, parse_some_pressure).value_or(std::nullopt);
+}
+
 // Every cgroup has this file, whatever its controllers, until it is removed.
 bool exists(int directory) { return ::faccessat(directory, "cgroup.controllers", F_OK, 0) == 0; }
 
@@ -102,7 +106,11 @@ core::Expected<core::Usage> Cgroup::usage() const {
                     .cpu_time = core::Microseconds(static_cast<core::Microseconds::rep>(value_of(cpu, "usage_usec"))),
                     .io_read = io.read,
                     .io_written = io.written,
-                    .tasks = read_bytes(directory, "pids.current")};
+                    .tasks = read_bytes(directory, "pids.current"),
+                    .cpu_periods = value_of(cpu, "nr_periods"),
+                    .cpu_throttled_periods = value_of(cpu, "nr_throttled"),
+                    .cpu_waiting = read_some_pressure(directory, "cpu.pressure"),
+                    .io_waiting = read_some_pressure(directory, "io.pressure")};
   usage.memory_peak = std::max(usage.memory_peak, usage.memory_current);
   // Asked last: what was removed in between must not pass for a job that used nothing.
   if (!exists(directory)) return tl::unexpected<core::Error>(gone(path_));

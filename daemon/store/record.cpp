@@ -79,6 +79,10 @@ void describe(Archive& archive, Either<Usage> auto& usage) {
   archive("io_read", usage.io_read);
   archive("io_written", usage.io_written);
   archive("tasks", usage.tasks);
+  archive("cpu_periods", usage.cpu_periods);
+  archive("cpu_throttled_periods", usage.cpu_throttled_periods);
+  archive("cpu_waiting", usage.cpu_waiting);
+  archive("io_waiting", usage.io_waiting);
 }
 
 template <class Archive>
@@ -94,6 +98,7 @@ void describe(Archive& archive, Either<Attempt> auto& attempt) {
   archive("usage", attempt.usage);
   archive("class_oom_before", attempt.class_oom_before);
   archive("total_oom_before", attempt.total_oom_before);
+  archive("reserved_cpus", attempt.reserved_cpus);
 }
 
 template <class Archive>

@@ -4,6 +4,7 @@
 
 #include "kernel/cgroup_parsers.hpp"
 #include "kernel/process.hpp"
+#include "kernel/storage_type.hpp"
 #include "systemd/journal.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -15,6 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static_cast<void>(kernel::parse_weight(text));
   static_cast<void>(kernel::parse_cpu_list(text));
   static_cast<void>(kernel::parse_io_stat(text));
+  static_cast<void>(kernel::parse_some_pressure(text));
+  static_cast<void>(kernel::find_mount(text, "/home/alice/data"));
   static_cast<void>(kernel::parse_memory_events(text));
   static_cast<void>(kernel::parse_processes(text));
   static_cast<void>(kernel::parse_unified_cgroup(text));

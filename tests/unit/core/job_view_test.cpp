@@ -173,10 +173,13 @@ TEST_CASE("usage is shown whole") {
   const auto view = usage_view({.memory_peak = 7, .cpu_time = 3s, .tasks = 2});
   CHECK(keys_of(view) == std::set<std::string>{"memory_current", "memory_peak", "memory_anon", "memory_file",
                                                "memory_shmem", "swap_current", "cpu_time", "io_read", "io_written",
-                                               "tasks"});
+                                               "tasks", "cpu_periods", "cpu_throttled_periods"});
   CHECK(view.at("memory_peak") == Value(Bytes{7}));
   CHECK(view.at("cpu_time") == Value(std::uint64_t{3'000'000}));
   CHECK(view.at("tasks") == Value(std::uint64_t{2}));
+  const auto waiting = usage_view({.cpu_waiting = 4us, .io_waiting = 0us});
+  CHECK(waiting.at("cpu_waiting") == Value(std::uint64_t{4}));
+  CHECK(waiting.at("io_waiting") == Value(std::uint64_t{0}));
 }
 
 TEST_CASE("only GetSpec shows command, folder and environment") {

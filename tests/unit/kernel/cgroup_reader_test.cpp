@@ -23,7 +23,11 @@ TEST_CASE("the usage of a job's slice is read") {
                              .cpu_time = core::Microseconds(123456789),
                              .io_read = 5096,
                              .io_written = 8216,
-                             .tasks = 17});
+                             .tasks = 17,
+                             .cpu_periods = 1200,
+                             .cpu_throttled_periods = 310,
+                             .cpu_waiting = core::Microseconds(4711000),
+                             .io_waiting = core::Microseconds(815)});
 }
 
 TEST_CASE("controllers that are not enabled count nothing") {

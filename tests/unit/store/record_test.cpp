@@ -63,9 +63,14 @@ core::Attempt full_attempt() {
                     .cpu_time = core::Microseconds(7),
                     .io_read = 8,
                     .io_written = 9,
-                    .tasks = 10},
+                    .tasks = 10,
+                    .cpu_periods = 13,
+                    .cpu_throttled_periods = 14,
+                    .cpu_waiting = core::Microseconds(15),
+                    .io_waiting = core::Microseconds(0)},
           .class_oom_before = 11,
-          .total_oom_before = 12};
+          .total_oom_before = 12,
+          .reserved_cpus = "2-3,8"};
 }
 
 std::vector<core::JobState> all_states() {
