@@ -69,6 +69,10 @@ constexpr std::array stop_reasons{
     Word{StopReason::requeue, "requeue"},
     Word{StopReason::main_process_exited, "main-process-exited"},
 };
+constexpr std::array warn_signal_targets{
+    Word{WarnSignal::To::main_process, "main"},
+    Word{WarnSignal::To::steps, "steps"},
+};
 // In the order of the alternatives of JobState.
 constexpr std::array<std::string_view, std::variant_size_v<JobState>> states{
     "queued", "held", "starting", "running", "frozen", "stopping", "finished"};
@@ -99,12 +103,16 @@ std::string_view to_word(CauseKind cause) { return word_of(causes, cause); }
 std::string_view to_word(PendingReason reason) { return word_of(pending_reasons, reason); }
 std::string_view to_word(StopReason reason) { return word_of(stop_reasons, reason); }
 
+std::string_view to_word(WarnSignal::To to) { return word_of(warn_signal_targets, to); }
+
 std::optional<JobKind> job_kind_from(std::string_view word) { return value_of(kinds, word); }
 std::optional<OomPolicy> oom_policy_from(std::string_view word) { return value_of(oom_policies, word); }
 std::optional<JobResult> job_result_from(std::string_view word) { return value_of(results, word); }
 std::optional<CauseKind> cause_kind_from(std::string_view word) { return value_of(causes, word); }
 std::optional<PendingReason> pending_reason_from(std::string_view word) { return value_of(pending_reasons, word); }
 std::optional<StopReason> stop_reason_from(std::string_view word) { return value_of(stop_reasons, word); }
+
+std::optional<WarnSignal::To> warn_signal_to_from(std::string_view word) { return value_of(warn_signal_targets, word); }
 
 bool is_waiting(const JobState& state) {
   return std::holds_alternative<Queued>(state) || std::holds_alternative<Held>(state);
@@ -117,7 +125,7 @@ bool has_units(const JobState& state) {
 
 bool is_finished(const JobState& state) { return std::holds_alternative<Finished>(state); }
 
-Bytes memory_claim(const Limits& limits) { return limits.memory.value_or(0); }
+Bytes memory_claim(const Limits& limits) { return limits.memory.value_or(limits.memory_learned.value_or(0)); }
 
 Bytes memory_ceiling(const Limits& limits) { return limits.memory_max.value_or(limits.memory.value_or(unlimited)); }
 

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/array_indices.hpp"
+#include "core/dependency.hpp"
 #include "core/types.hpp"
 #include "core/value.hpp"
 
@@ -23,20 +25,35 @@ enum class OomPolicy { kill, keep_running };
 // All limits are of the whole job (its slice), however many processes it has.
 // An empty optional means: not asked for; the class's default or systemd's applies.
 struct Limits {
-  std::optional<Bytes> memory{};       // what admission reserves, and the ceiling unless memory_max is given
-  std::optional<Bytes> memory_max{};   // ceiling; `unlimited` lifts it
-  std::optional<Bytes> memory_high{};  // above it the job is slowed down and reclaimed from
-  std::optional<Bytes> swap_max{};     // empty means 0: a limit is a limit
+  std::optional<Bytes> memory{};          // what admission reserves, and the ceiling unless memory_max is given
+  std::optional<Bytes> memory_learned{};  // reserved where `memory` is not given: from earlier jobs; no ceiling
+  std::optional<Bytes> memory_max{};      // ceiling; `unlimited` lifts it
+  std::optional<Bytes> memory_high{};     // above it the job is slowed down and reclaimed from
+  std::optional<Bytes> swap_max{};        // empty means 0: a limit is a limit
   std::optional<std::uint64_t> tasks_max{};
   std::optional<std::uint64_t> cpu_weight{};         // 1..10000
   std::optional<std::uint64_t> io_weight{};          // 1..10000
   std::optional<std::uint32_t> cpu_quota_percent{};  // 100 = one core
   std::optional<std::string> cpu_list{};             // "0-3,8", logical CPUs
+  std::uint32_t cpus = 0;                            // whole physical cores to itself; 0 shares the rest
   std::optional<std::int32_t> oom_score_adjust{};    // -1000..1000; never below the class's
   OomPolicy oom_policy = OomPolicy::kill;
   std::optional<Bytes> private_shm{};  // size of a /dev/shm of its own; batch only
 
   bool operator==(const Limits&) const = default;
+};
+
+// Told to the job a while before its time limit ends it.
+struct WarnSignal {
+  enum class To {
+    main_process,  // whoever traps it: the script, the program
+    steps,         // all processes but the first, which ignores it: as Slurm does without "B:"
+  };
+  std::int32_t number = 0;  // 1..64
+  Microseconds before{0};   // the time limit
+  To to = To::main_process;
+
+  bool operator==(const WarnSignal&) const = default;
 };
 
 struct JobSpec {
@@ -52,12 +69,32 @@ struct JobSpec {
   std::optional<Microseconds> stop_timeout{};  // from SIGTERM to SIGKILL
   bool hold = false;                           // enters the queue held
   bool requeue = false;                        // may be started again after a reboot took it away
-  std::string output{};                        // absolute path, opened with the owner's rights; empty: our own log
-  std::string error{};                         // empty: same place as the output
+  std::vector<Dependency> after{};
+  std::optional<ArrayIndices> array{};  // of a submission that stands for many; never of one of the jobs
+  std::optional<RealTime> begin{};      // not before
+  std::optional<WarnSignal> warn_signal{};
+  std::uint32_t max_retries = 0;           // after ends that were not well, see retry.hpp
+  std::uint32_t retry_memory_percent = 0;  // of the present one, after the job's own limit fired; 0: never for that
+  bool singleton = false;                  // one of this name and owner at a time
+  std::string key{};                       // a second submission with the same one is this job
+  std::string output{};                    // absolute path, opened with the owner's rights; empty: our own log
+  std::string error{};                     // empty: same place as the output
   std::string comment{};
   StringMap labels{};
 
   bool operator==(const JobSpec&) const = default;
+};
+
+// The place of a job in its array.
+struct ArrayPlace {
+  JobId array = 0;  // the id of its first job
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::uint32_t minimum = 0;
+  std::uint32_t maximum = 0;
+  std::uint32_t max_running = 0;  // 0 = no bound
+
+  bool operator==(const ArrayPlace&) const = default;
 };
 
 enum class PendingReason {
@@ -173,6 +210,7 @@ struct Attempt {
   std::int32_t exit_code = -1;   // -1 = none
   std::uint32_t exit_signal = 0;
   Usage usage{};
+  bool warned = false;  // its warn_signal was sent
   // How often the class's and the root slice's own limit had fired when the attempt began: what came on top since
   // tells whose limit a process of the job was killed by.
   std::uint64_t class_oom_before = 0;
@@ -190,6 +228,9 @@ struct Job {
   JobState state{};
   RealTime submitted{};
   Attempt attempt{};
+  std::optional<ArrayPlace> array{};
+  std::uint32_t retries = 0;             // attempts that were made because one had failed
+  std::optional<RealTime> retry_time{};  // the next is not made before
 
   bool operator==(const Job&) const = default;
 };
@@ -202,6 +243,7 @@ struct Job {
 [[nodiscard]] std::string_view to_word(CauseKind cause);        // "own-limit" …; none is ""
 [[nodiscard]] std::string_view to_word(PendingReason reason);   // "Resources:memory", "Class" …; none is ""
 [[nodiscard]] std::string_view to_word(StopReason reason);
+[[nodiscard]] std::string_view to_word(WarnSignal::To to);  // "main", "steps"
 // The inverse, for the store; empty when the word is not one of ours.
 [[nodiscard]] std::optional<JobKind> job_kind_from(std::string_view word);
 [[nodiscard]] std::optional<OomPolicy> oom_policy_from(std::string_view word);
@@ -209,6 +251,7 @@ struct Job {
 [[nodiscard]] std::optional<CauseKind> cause_kind_from(std::string_view word);
 [[nodiscard]] std::optional<PendingReason> pending_reason_from(std::string_view word);
 [[nodiscard]] std::optional<StopReason> stop_reason_from(std::string_view word);
+[[nodiscard]] std::optional<WarnSignal::To> warn_signal_to_from(std::string_view word);
 
 // Queued or Held.
 [[nodiscard]] bool is_waiting(const JobState& state);

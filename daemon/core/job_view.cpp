@@ -37,6 +37,14 @@ void put_flag(ValueMap& map, std::string_view key, bool flag) {
   if (flag) map.emplace(key, flag);
 }
 
+StringPairs after_view(const JobSpec& spec) {
+  StringPairs pairs;
+  for (const auto& dependency : spec.after) {
+    pairs.emplace_back(std::string(to_word(dependency.kind)), std::to_string(dependency.job));
+  }
+  return pairs;
+}
+
 Microseconds between(RealTime begin, RealTime end) { return std::max(end - begin, Microseconds{0}); }
 
 std::string describe(const Queued& queued) {
@@ -57,6 +65,7 @@ ValueMap limits_view(const JobSpec& spec) {
   const Limits& limits = spec.limits;
   ValueMap view;
   put(view, "memory", limits.memory);
+  put(view, "memory_learned", limits.memory_learned);
   put(view, "memory_max", limits.memory_max);
   put(view, "memory_high", limits.memory_high);
   put(view, "swap_max", limits.swap_max);
@@ -65,6 +74,7 @@ ValueMap limits_view(const JobSpec& spec) {
   put(view, "io_weight", limits.io_weight);
   put(view, "cpu_quota_percent", limits.cpu_quota_percent);
   put(view, "cpu_list", limits.cpu_list);
+  if (limits.cpus > 0) view.emplace("cpus", limits.cpus);
   put(view, "oom_score_adjust", limits.oom_score_adjust);
   put(view, "private_shm", limits.private_shm);
   put(view, "time_limit", spec.time_limit);
@@ -100,6 +110,7 @@ ValueMap usage_view(const Usage& usage) {
 
 ValueMap spec_view(const JobSpec& spec) {
   ValueMap view = limits_view(spec);
+  view.erase("memory_learned");  // nobody asked for it
   view.emplace("name", spec.name);
   view.emplace("class", spec.class_name);
   view.emplace("command", spec.command);
@@ -107,6 +118,16 @@ ValueMap spec_view(const JobSpec& spec) {
   put_content(view, "environment", spec.environment);
   put_flag(view, "hold", spec.hold);
   put_flag(view, "requeue", spec.requeue);
+  put_flag(view, "singleton", spec.singleton);
+  put_content(view, "after", after_view(spec));
+  put_content(view, "key", spec.key);
+  if (spec.begin) view.emplace("begin", to_number(spec.begin->time_since_epoch()));
+  if (spec.max_retries > 0) view.emplace("max_retries", spec.max_retries);
+  if (spec.retry_memory_percent > 0) view.emplace("retry_memory_percent", spec.retry_memory_percent);
+  if (spec.warn_signal) {
+    view.emplace("warn_signal", SignalAndTime(spec.warn_signal->number, to_number(spec.warn_signal->before)));
+    view.emplace("warn_signal_to", std::string(to_word(spec.warn_signal->to)));
+  }
   put_content(view, "output", spec.output);
   put_content(view, "error", spec.error);
   put_content(view, "comment", spec.comment);
@@ -118,29 +139,36 @@ ValueMap job_row(const Job& job, Now now, const std::vector<std::string>& warnin
   const Attempt& attempt = job.attempt;
   const bool tried = attempt.number > 0;
   const auto* const finished = std::get_if<Finished>(&job.state);
-  return {{"id", job.id},
-          {"name", job.spec.name},
-          {"class", job.spec.class_name},
-          {"kind", std::string(to_word(job.spec.kind))},
-          {"owner", job.owner},
-          {"owner_name", job.owner_name},
-          {"state", std::string(to_word(job.state))},
-          {"reason", reason_text(job.state)},
-          {"attempt", attempt.number},
-          {"unit", tried ? job_unit(job) : std::string()},
-          {"slice", tried ? job_slice(job) : std::string()},
-          {"submit_time", to_number(job.submitted.time_since_epoch())},
-          {"start_time", to_number(attempt.started)},
-          {"end_time", to_number(attempt.ended)},
-          {"run_time", to_number(run_time(job, now))},
-          {"exit_code", attempt.exit_code},
-          {"exit_signal", attempt.exit_signal},
-          {"result", finished != nullptr ? std::string(to_word(finished->result)) : std::string()},
-          {"cause", finished != nullptr ? cause_view(finished->cause) : ValueMap{}},
-          {"limits", limits_view(job.spec)},
-          {"usage", usage_view(attempt.usage)},
-          {"priority", job.spec.priority},
-          {"warnings", warnings}};
+  ValueMap row{{"id", job.id},
+               {"name", job.spec.name},
+               {"class", job.spec.class_name},
+               {"kind", std::string(to_word(job.spec.kind))},
+               {"owner", job.owner},
+               {"owner_name", job.owner_name},
+               {"state", std::string(to_word(job.state))},
+               {"reason", reason_text(job.state)},
+               {"attempt", attempt.number},
+               {"unit", tried ? job_unit(job) : std::string()},
+               {"slice", tried ? job_slice(job) : std::string()},
+               {"submit_time", to_number(job.submitted.time_since_epoch())},
+               {"start_time", to_number(attempt.started)},
+               {"end_time", to_number(attempt.ended)},
+               {"run_time", to_number(run_time(job, now))},
+               {"exit_code", attempt.exit_code},
+               {"exit_signal", attempt.exit_signal},
+               {"result", finished != nullptr ? std::string(to_word(finished->result)) : std::string()},
+               {"cause", finished != nullptr ? cause_view(finished->cause) : ValueMap{}},
+               {"limits", limits_view(job.spec)},
+               {"usage", usage_view(attempt.usage)},
+               {"priority", job.spec.priority},
+               {"warnings", warnings}};
+  if (job.array) {
+    row.emplace("array_id", job.array->array);
+    row.emplace("array_index", job.array->index);
+    row.emplace("array_count", job.array->count);
+  }
+  if (job.retries > 0) row.emplace("retries", job.retries);
+  return row;
 }
 
 std::string reason_text(const JobState& state) {

@@ -51,6 +51,15 @@ void back_to_queue(Job& job) {
   job.state = Queued{};
 }
 
+void back_for_retry(Job& job, const Retry& retry) {
+  back_to_queue(job);
+  ++job.retries;
+  job.retry_time = retry.not_before;
+  if (!retry.memory) return;
+  job.spec.limits.memory = *retry.memory;
+  if (job.spec.limits.memory_max) job.spec.limits.memory_max = *retry.memory;
+}
+
 // One overload an event; each knows the states in which it makes sense.
 class Applier {
  public:
@@ -96,6 +105,8 @@ class Applier {
     const bool lost_to_reboot = event.verdict.cause.what == CauseKind::reboot && job_.spec.requeue;
     if (again || (lost_to_reboot && stopping == nullptr)) {
       back_to_queue(job_);
+    } else if (event.retry) {
+      back_for_retry(job_, *event.retry);
     } else {
       finish(job_, event.verdict, now_);
     }
@@ -159,6 +170,8 @@ class Applier {
     }
     if (is_finished(job_.state)) {
       back_to_queue(job_);
+      job_.retries = 0;
+      job_.retry_time.reset();
       return changed();
     }
     if (!running_or_frozen(job_) && !in<Starting>(job_)) return impossible(job_, "requeued");
@@ -183,6 +196,23 @@ class Applier {
     return stop(job_, StopReason::time_limit, 0, now_);
   }
 
+  Expected<Transition> operator()(const WarningDue&) const {
+    if (!in<Running>(job_) || !job_.spec.warn_signal) return impossible(job_, "warned of its time limit");
+    if (job_.attempt.warned) return Transition{};
+    job_.attempt.warned = true;
+    return changed({JobAction::warn});
+  }
+
+  Expected<Transition> operator()(const DependencyFailed& event) const {
+    if (!is_waiting(job_.state)) return impossible(job_, "ended for what it waits for");
+    Verdict verdict;
+    verdict.result = JobResult::dependency;
+    verdict.cause.what = CauseKind::dependency;
+    verdict.cause.advice = "Job " + std::to_string(job_.id) + " never started: " + event.detail + ".";
+    finish(job_, verdict, now_);
+    return changed();
+  }
+
   Expected<Transition> operator()(const MainProcessExited&) const {
     if (in<Stopping>(job_)) return Transition{};
     if (!running_or_frozen(job_)) return impossible(job_, "reported as exited");
@@ -203,6 +233,17 @@ Expected<Transition> apply(Job& job, const JobEvent& event, const Now& now) {
 std::optional<BootTime> time_limit_deadline(const Job& job) {
   if (!job.spec.time_limit || !job.attempt.started_boot || !in<Running>(job)) return std::nullopt;
   return *job.attempt.started_boot + *job.spec.time_limit + job.attempt.frozen_total;
+}
+
+std::optional<BootTime> warning_deadline(const Job& job) {
+  const auto limit = time_limit_deadline(job);
+  if (!limit || !job.spec.warn_signal || job.attempt.warned) return std::nullopt;
+  return *limit - job.spec.warn_signal->before;
+}
+
+std::optional<RealTime> earliest_start(const Job& job) {
+  if (!job.spec.begin || !job.retry_time) return job.spec.begin ? job.spec.begin : job.retry_time;
+  return std::max(*job.spec.begin, *job.retry_time);
 }
 
 }  // namespace mljobd::core

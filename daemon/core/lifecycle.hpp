@@ -9,6 +9,7 @@
 
 #include "core/death_cause.hpp"
 #include "core/job.hpp"
+#include "core/retry.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::core {
@@ -26,6 +27,7 @@ struct Ended {           // its processes are gone and all evidence has been rea
   Verdict verdict{};
   Usage usage{};
   std::optional<RealTime> started{};  // as PID 1 says
+  std::optional<Retry> retry{};       // the job goes back to the queue for another attempt
 };
 struct StartRefused {  // PID 1 or a check before it refused to start it
   Verdict verdict{};
@@ -43,15 +45,20 @@ struct RequeueRequested {
 struct FreezeDone {};
 struct ThawDone {};
 struct TimeLimitReached {};
+struct WarningDue {};         // the time limit is near enough for warn_signal
+struct DependencyFailed {     // what the job waits for will never come true
+  std::string detail{};       // "job 41 ended as failed, not well"
+};
 struct MainProcessExited {};  // a foreground job's, as its client reports
 
 using JobEvent =
     std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested, HoldRequested,
-                 ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, TimeLimitReached, MainProcessExited>;
+                 ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, TimeLimitReached, WarningDue, DependencyFailed, MainProcessExited>;
 
 enum class JobAction {
   start_units,
   thaw_units,     // always before stop_units of a frozen job: a frozen process does not see SIGTERM
+  warn,           // warn_signal
   stop_units,     // SIGTERM, stop_timeout, SIGKILL
   release_units,  // the result is safe: give the unit names and the cgroup back to PID 1
 };
@@ -66,5 +73,9 @@ struct Transition {
 
 // When the time limit fires if nothing changes; empty without a limit, before the start and while frozen.
 [[nodiscard]] std::optional<BootTime> time_limit_deadline(const Job& job);
+// When warn_signal is due, likewise; empty once it was sent in this attempt.
+[[nodiscard]] std::optional<BootTime> warning_deadline(const Job& job);
+// Before this moment a waiting job may not start: its begin, and the pause before a retry. Empty when there is none.
+[[nodiscard]] std::optional<RealTime> earliest_start(const Job& job);
 
 }  // namespace mljobd::core

@@ -111,6 +111,21 @@ Expected<void> read_priority(const Field& field, const Value& value, SpecDraft& 
 }
 
 template <auto member>
+Expected<void> read_count(const Field& field, const Value& value, SpecDraft& draft) {
+  return read_number<std::uint32_t>(field, value).map([&](std::uint32_t number) { draft.spec.*member = number; });
+}
+
+Expected<void> read_cpus(const Field& field, const Value& value, SpecDraft& draft) {
+  return read_number<std::uint32_t>(field, value).map([&](std::uint32_t number) { draft.spec.limits.cpus = number; });
+}
+
+Expected<void> read_begin(const Field& field, const Value& value, SpecDraft& draft) {
+  return read_number<Microseconds::rep>(field, value).map([&](Microseconds::rep number) {
+    draft.spec.begin = RealTime(Microseconds(number));
+  });
+}
+
+template <auto member>
 Expected<void> read_flag(const Field& field, const Value& value, SpecDraft& draft) {
   const auto* flag = std::get_if<bool>(&value.storage);
   if (flag == nullptr) return wrong_type(field, value, "a boolean");
@@ -145,8 +160,55 @@ Expected<void> read_cpu_list(const Field& field, const Value& value, SpecDraft& 
   return {};
 }
 
+Expected<void> read_after(const Field& field, const Value& value, SpecDraft& draft) {
+  const auto* pairs = std::get_if<StringPairs>(&value.storage);
+  if (pairs == nullptr) return wrong_type(field, value, "a list of text pairs");
+  if (pairs->size() > field.maximum) {
+    return refuse("after names " + std::to_string(pairs->size()) + " jobs: allowed are " +
+                  std::to_string(field.maximum));
+  }
+  draft.after = *pairs;
+  return {};
+}
+
+Expected<void> read_array(const Field& field, const Value& value, SpecDraft& draft) {
+  const auto* text = std::get_if<std::string>(&value.storage);
+  if (text == nullptr) return wrong_type(field, value, "a text");
+  return parse_array_indices(*text).map([&](ArrayIndices array) { draft.spec.array = std::move(array); });
+}
+
 constexpr std::uint64_t microseconds_per_second = 1'000'000;
+constexpr std::int32_t highest_signal = 64;
+
+Expected<void> read_warn_signal(const Field& field, const Value& value, SpecDraft& draft) {
+  const auto* given = std::get_if<SignalAndTime>(&value.storage);
+  if (given == nullptr) return wrong_type(field, value, "a signal and time");
+  if (given->first < 1 || given->first > highest_signal) {
+    return refuse("warn_signal " + std::to_string(given->first) + " does not exist: signals are 1 to 64");
+  }
+  if (given->second < microseconds_per_second || given->second > field.maximum) {
+    return refuse("warn_signal must come a second to a day before the time limit");
+  }
+  if (!draft.spec.warn_signal) draft.spec.warn_signal.emplace();
+  draft.spec.warn_signal->number = given->first;
+  draft.spec.warn_signal->before = Microseconds(static_cast<Microseconds::rep>(given->second));
+  return {};
+}
+
+Expected<void> read_warn_signal_to(const Field& field, const Value& value, SpecDraft& draft) {
+  const auto* word = std::get_if<std::string>(&value.storage);
+  if (word == nullptr) return wrong_type(field, value, "a text");
+  const auto to = warn_signal_to_from(*word);
+  if (!to) return refuse("warn_signal_to " + quoted(*word) + " does not exist: write 'main' or 'steps'");
+  // Keys come in alphabetical order, the signal itself first.
+  if (!draft.spec.warn_signal) return refuse("warn_signal_to is of no use without warn_signal: give that too");
+  draft.spec.warn_signal->to = *to;
+  return {};
+}
+
 constexpr std::uint64_t ten_years = std::uint64_t{3652} * 24 * 3600 * microseconds_per_second;
+constexpr std::uint64_t day = std::uint64_t{24} * 3600 * microseconds_per_second;
+constexpr std::uint64_t year_3000 = 32'503'680'000;  // seconds since the epoch
 constexpr auto least_memory = static_cast<std::int64_t>(minimum_memory);
 constexpr Bytes largest_size = Bytes{1} << 62;  // what the kernel counts in pages of a signed long
 
@@ -214,6 +276,23 @@ constexpr std::array fields{
           .maximum = largest_size,
           .unit = Unit::bytes,
           .kinds = Kinds::batch_only},
+    Field{.key = "cpus", .read = &read_cpus, .maximum = maximum_cpu},
+    Field{.key = "after", .read = &read_after, .maximum = maximum_dependencies, .kinds = Kinds::batch_only},
+    Field{.key = "array", .read = &read_array, .kinds = Kinds::batch_only},
+    Field{.key = "begin",
+          .read = &read_begin,
+          .maximum = year_3000 * microseconds_per_second,
+          .kinds = Kinds::batch_only},
+    Field{.key = "warn_signal", .read = &read_warn_signal, .maximum = day, .kinds = Kinds::batch_only},
+    Field{.key = "warn_signal_to", .read = &read_warn_signal_to, .kinds = Kinds::batch_only},
+    Field{.key = "max_retries", .read = &read_count<&JobSpec::max_retries>, .maximum = 100, .kinds = Kinds::batch_only},
+    Field{.key = "retry_memory_percent",
+          .read = &read_count<&JobSpec::retry_memory_percent>,
+          .minimum = 101,
+          .maximum = 1000,
+          .kinds = Kinds::batch_only},
+    Field{.key = "singleton", .read = &read_flag<&JobSpec::singleton>, .kinds = Kinds::batch_only},
+    Field{.key = "key", .read = &read_content<&JobSpec::key, &check_submission_key>, .kinds = Kinds::batch_only},
     Field{.key = "priority", .read = &read_priority, .minimum = -1000, .maximum = 1000, .change = Change::allowed},
     Field{.key = "time_limit",
           .read = &read_time<&JobSpec::time_limit>,
@@ -233,8 +312,7 @@ constexpr std::array fields{
     Field{.key = "labels", .read = &read_content<&JobSpec::labels, &check_labels>},
 };
 
-constexpr std::array<std::string_view, 9> later_keys{"cpus",  "gpus",  "gpu_memory",  "gpu_share",  "after",
-                                                     "array", "begin", "warn_signal", "max_retries"};
+constexpr std::array<std::string_view, 3> later_keys{"gpus", "gpu_memory", "gpu_share"};
 
 tl::unexpected<Error> unknown_key(std::string_view key, SpecUse use) {
   if (std::find(later_keys.begin(), later_keys.end(), key) != later_keys.end()) {

@@ -2,6 +2,7 @@
 // with each other, with the class and with the machine is in spec_validation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -13,8 +14,12 @@ namespace mljobd::core {
 
 inline constexpr Bytes minimum_memory = Bytes{1} << 20;  // less than that and not even a shell starts
 
+// Of one job, those on the jobs of an array counted each.
+inline constexpr std::size_t maximum_dependencies = 1000;
+
 struct SpecDraft {
   JobSpec spec{};
+  StringPairs after{};                     // kinds, and ids or names of jobs
   std::optional<std::int32_t> priority{};  // told from 0, which a change of limits has to
 };
 

@@ -137,6 +137,15 @@ Expected<std::string> check_path(std::string_view key, const std::string& path) 
   return normalised(path);
 }
 
+Expected<std::string> check_submission_key(std::string_view key, const std::string& text) {
+  constexpr std::size_t maximum_submission_key = 128;
+  if (text.size() > maximum_submission_key) return too_long(key, text.size(), maximum_submission_key);
+  if (!is_valid_utf8(text) || has_control_characters(text)) {
+    return refuse(key, quoted(text) + " is not allowed: use printable UTF-8");
+  }
+  return text;
+}
+
 Expected<std::string> check_comment(std::string_view key, const std::string& comment) {
   if (comment.size() > maximum_comment) return too_long(key, comment.size(), maximum_comment);
   std::string on_one_line = comment;

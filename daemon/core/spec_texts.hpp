@@ -25,6 +25,8 @@ namespace mljobd::core {
                                                                    const std::vector<std::string>& environment);
 // Absolute; kept without "//", "." and "..", which are resolved by their letters, not through symbolic links.
 [[nodiscard]] Expected<std::string> check_path(std::string_view key, const std::string& path);
+// At most 128 bytes, printable.
+[[nodiscard]] Expected<std::string> check_submission_key(std::string_view key, const std::string& text);
 // At most 1024 bytes; lines and tabs are allowed.
 [[nodiscard]] Expected<std::string> check_comment(std::string_view key, const std::string& comment);
 // At most 64, keys and values of at most 128 bytes each.

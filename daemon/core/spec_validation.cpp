@@ -79,6 +79,49 @@ Expected<void> check_memory(const Limits& limits, const JobClass* job_class, con
   return {};
 }
 
+Expected<void> check_cores(const Limits& limits, const ValidationContext& context) {
+  if (limits.cpus == 0) return {};
+  if (limits.cpu_list) {
+    return refuse("cpus and cpu_list exclude each other: cpus chooses whole cores, cpu_list names CPUs; leave one out");
+  }
+  if (limits.cpus <= context.cores_for_jobs) return {};
+  return failure(ErrorCode::no_capacity,
+                 "the job needs " + std::to_string(limits.cpus) + " whole cores; jobs on this machine may reserve " +
+                     std::to_string(context.cores_for_jobs) + " in all: lower its cpus (--cpus)");
+}
+
+Expected<void> check_warning(const JobSpec& spec) {
+  if (!spec.warn_signal) return {};
+  if (!spec.time_limit) return refuse("warn_signal comes before a time limit: give one (--time)");
+  if (spec.warn_signal->before < *spec.time_limit) return {};
+  return refuse("warn_signal would come " + format_duration(spec.warn_signal->before) + " before the time limit of " +
+                format_duration(*spec.time_limit) + ": make that time shorter");
+}
+
+Expected<void> check_retries(const JobSpec& spec) {
+  if (spec.retry_memory_percent == 0) return {};
+  if (spec.max_retries == 0) return refuse("retry_memory_percent is of no use without max_retries (--retries)");
+  if (!spec.limits.memory) return refuse("retry_memory_percent needs a memory to begin with (--mem)");
+  return {};
+}
+
+Expected<std::vector<Dependency>> dependencies(const StringPairs& after, const ValidationContext& context) {
+  std::vector<Dependency> dependencies;
+  for (const auto& [word, reference] : after) {
+    const auto kind = dependency_kind_from(word);
+    if (!kind) return refuse("after: " + quoted(word) + " does not exist: write 'ok', 'any', 'notok' or 'start'");
+    const auto jobs = context.find_jobs(reference);
+    if (!jobs) return tl::unexpected(jobs.error());
+    for (const auto job : *jobs) dependencies.push_back({.kind = *kind, .job = job});
+    if (dependencies.size() > maximum_dependencies) {
+      return failure(ErrorCode::limit_exceeded, "the job would wait for more than " +
+                                                    std::to_string(maximum_dependencies) +
+                                                    " others: let one job wait for them, and this one for that");
+    }
+  }
+  return dependencies;
+}
+
 // A class's default is for jobs that name nothing: it never contradicts the ceiling that the job did name.
 void apply_class_memory(Limits& limits, const JobClass& job_class) {
   if (!limits.memory && job_class.default_memory) {
@@ -128,6 +171,12 @@ Expected<JobSpec> validate_spec(const ValueMap& values, const ValidationContext&
   if (auto checked = check_memory(spec.limits, *job_class, context); !checked) {
     return tl::unexpected(std::move(checked).error());
   }
+  if (auto checked = check_cores(spec.limits, context); !checked) return tl::unexpected(std::move(checked).error());
+  if (auto checked = check_warning(spec); !checked) return tl::unexpected(std::move(checked).error());
+  if (auto checked = check_retries(spec); !checked) return tl::unexpected(std::move(checked).error());
+  auto after = dependencies(draft->after, context);
+  if (!after) return tl::unexpected(std::move(after).error());
+  spec.after = std::move(*after);
   return std::move(spec);
 }
 

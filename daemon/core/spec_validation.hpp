@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/job.hpp"
 #include "core/settings.hpp"
@@ -19,6 +22,9 @@ struct ValidationContext {
   Bytes total_memory = 0;     // of the machine
   Bytes jobs_memory_max = 0;  // what all jobs together may use
   std::uint32_t logical_cpus = 0;
+  std::uint32_t cores_for_jobs = 0;  // physical ones that may be reserved, all jobs together
+  // The jobs that "42", a name or an array's id stands for, for the one who submits; never empty. Errors: any.
+  std::function<Expected<std::vector<JobId>>(const std::string& reference)> find_jobs{};
 };
 
 // Defaults are filled in (name, class, the class's memory); exported bash functions are left out of the environment.

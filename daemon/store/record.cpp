@@ -24,6 +24,7 @@ using store::Either;
 template <class Archive>
 void describe(Archive& archive, Either<Limits> auto& limits) {
   archive("memory", limits.memory);
+  archive("memory_learned", limits.memory_learned);
   archive("memory_max", limits.memory_max);
   archive("memory_high", limits.memory_high);
   archive("swap_max", limits.swap_max);
@@ -32,9 +33,33 @@ void describe(Archive& archive, Either<Limits> auto& limits) {
   archive("io_weight", limits.io_weight);
   archive("cpu_quota_percent", limits.cpu_quota_percent);
   archive("cpu_list", limits.cpu_list);
+  archive("cpus", limits.cpus);
   archive("oom_score_adjust", limits.oom_score_adjust);
   archive("oom_policy", limits.oom_policy);
   archive("private_shm", limits.private_shm);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<Dependency> auto& dependency) {
+  archive("kind", dependency.kind);
+  archive("job", dependency.job);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<WarnSignal> auto& signal) {
+  archive("number", signal.number);
+  archive("before", signal.before);
+  archive("to", signal.to);
+}
+
+template <class Archive>
+void describe(Archive& archive, Either<ArrayPlace> auto& place) {
+  archive("array", place.array);
+  archive("index", place.index);
+  archive("count", place.count);
+  archive("minimum", place.minimum);
+  archive("maximum", place.maximum);
+  archive("max_running", place.max_running);
 }
 
 template <class Archive>
@@ -50,6 +75,13 @@ void describe(Archive& archive, Either<JobSpec> auto& specification) {
   archive("stop_timeout", specification.stop_timeout);
   archive("hold", specification.hold);
   archive("requeue", specification.requeue);
+  archive("after", specification.after);
+  archive("begin", specification.begin);
+  archive("warn_signal", specification.warn_signal);
+  archive("max_retries", specification.max_retries);
+  archive("retry_memory_percent", specification.retry_memory_percent);
+  archive("singleton", specification.singleton);
+  archive("key", specification.key);
   archive("output", specification.output);
   archive("error", specification.error);
   archive("comment", specification.comment);
@@ -96,6 +128,7 @@ void describe(Archive& archive, Either<Attempt> auto& attempt) {
   archive("exit_code", attempt.exit_code);
   archive("exit_signal", attempt.exit_signal);
   archive("usage", attempt.usage);
+  archive("warned", attempt.warned);
   archive("class_oom_before", attempt.class_oom_before);
   archive("total_oom_before", attempt.total_oom_before);
   archive("reserved_cpus", attempt.reserved_cpus);
@@ -161,6 +194,9 @@ void describe(Archive& archive, Either<Job> auto& job) {
   archive("owner_name", job.owner_name);
   archive("state", job.state);
   archive("attempt", job.attempt);
+  archive("array", job.array);
+  archive("retries", job.retries);
+  archive("retry_time", job.retry_time);
 }
 
 }  // namespace mljobd::core

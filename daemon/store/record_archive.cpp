@@ -93,6 +93,12 @@ void enum_from_word(std::string_view word, core::JobResult& value) {
 void enum_from_word(std::string_view word, core::StopReason& value) {
   require(core::stop_reason_from(word), word, value);
 }
+void enum_from_word(std::string_view word, core::DependencyKind& value) {
+  require(core::dependency_kind_from(word), word, value);
+}
+void enum_from_word(std::string_view word, core::WarnSignal::To& value) {
+  require(core::warn_signal_to_from(word), word, value);
+}
 void enum_from_word(std::string_view word, core::CauseKind& value) {
   value = core::cause_kind_from(word).value_or(core::CauseKind::unknown);
 }

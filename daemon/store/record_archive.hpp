@@ -48,6 +48,8 @@ void enum_from_word(std::string_view word, core::JobResult& value);
 void enum_from_word(std::string_view word, core::CauseKind& value);
 void enum_from_word(std::string_view word, core::PendingReason& value);
 void enum_from_word(std::string_view word, core::StopReason& value);
+void enum_from_word(std::string_view word, core::DependencyKind& value);
+void enum_from_word(std::string_view word, core::WarnSignal::To& value);
 
 class Writer {
  public:
@@ -73,7 +75,8 @@ class Writer {
   static Json encode(const std::pair<First, Second>& value) {
     return Json::array({encode(value.first), encode(value.second)});
   }
-  static Json encode(const std::vector<std::string>& values) {
+  template <class T>
+  static Json encode(const std::vector<T>& values) {
     Json array = Json::array();
     for (const auto& value : values) array.push_back(encode(value));
     return array;
@@ -141,7 +144,8 @@ class Reader {
     decode(json[0], value.first);
     decode(json[1], value.second);
   }
-  static void decode(const Json& json, std::vector<std::string>& values) {
+  template <class T>
+  static void decode(const Json& json, std::vector<T>& values) {
     values.clear();
     for (const auto& element : array(json)) decode(element, values.emplace_back());
   }

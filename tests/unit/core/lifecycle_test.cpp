@@ -84,6 +84,53 @@ TEST_CASE("of a program that ended before it was seen running PID 1 knows when i
   CHECK(job.attempt.ended == at(10s).real);
 }
 
+TEST_CASE("an attempt that is to be followed by another leaves the job in the queue") {
+  Job job = job_in(Running{});
+  job.spec.limits.memory = 100;
+  auto event = ended(JobResult::oom, CauseKind::own_limit);
+  event.retry = Retry{.not_before = at(20s).real, .memory = 150};
+  CHECK(actions_of(job, event) == std::vector{JobAction::release_units});
+  CHECK(std::holds_alternative<Queued>(job.state));
+  CHECK(job.attempt.number == 1);
+  CHECK(job.retries == 1);
+  CHECK(earliest_start(job) == at(20s).real);
+  CHECK(job.spec.limits.memory == 150);
+  CHECK_FALSE(job.spec.limits.memory_max.has_value());
+  job.spec.begin = at(30s).real;
+  CHECK(earliest_start(job) == at(30s).real);
+
+  // Somebody who asks for one more run does not wait, and gets all retries anew.
+  job.state = Finished{};
+  CHECK(apply(job, RequeueRequested{}, at(10s)));
+  CHECK(job.retries == 0);
+  CHECK_FALSE(job.retry_time.has_value());
+}
+
+TEST_CASE("a job is warned once an attempt, before its time limit") {
+  Job job = job_in(Running{});
+  CHECK_FALSE(warning_deadline(job).has_value());
+  CHECK(refused(job, WarningDue{}));
+  job.spec.time_limit = 100s;
+  job.spec.warn_signal = WarnSignal{.number = 10, .before = 30s};
+  CHECK(warning_deadline(job) == at(70s).boot);
+  CHECK(actions_of(job, WarningDue{}) == std::vector{JobAction::warn});
+  CHECK(std::holds_alternative<Running>(job.state));
+  CHECK_FALSE(warning_deadline(job).has_value());
+  CHECK(actions_of(job, WarningDue{}).empty());
+  CHECK(time_limit_deadline(job) == at(100s).boot);
+}
+
+TEST_CASE("a job whose dependency can never come true ends without having started") {
+  Job job = job_in(Queued{});
+  CHECK(actions_of(job, DependencyFailed{.detail = "job 3 ended as failed, not well"}).empty());
+  const auto& finished = std::get<Finished>(job.state);
+  CHECK(finished.result == JobResult::dependency);
+  CHECK(finished.cause.what == CauseKind::dependency);
+  CHECK(finished.cause.advice == "Job 7 never started: job 3 ended as failed, not well.");
+  CHECK(job.attempt.exit_code == -1);
+  CHECK(refused(job_in(Running{}), DependencyFailed{}));
+}
+
 TEST_CASE("a program that never started has no start time") {
   Job job = job_in(Queued{});
   static_cast<void>(actions_of(job, Admitted{.boot_id = "boot"}));

@@ -31,6 +31,7 @@ core::JobSpec full_specification() {
                               .comment = "\xFF\xFE raw",
                               .labels = {{"", "empty key"}, {"\x80", "not UTF-8"}, {"team", "sehen"}}};
   specification.limits = {.memory = 12ULL << 30U,
+                          .memory_learned = 11ULL << 30U,
                           .memory_max = core::unlimited,
                           .memory_high = 1,
                           .swap_max = 0,
@@ -39,6 +40,7 @@ core::JobSpec full_specification() {
                           .io_weight = 1,
                           .cpu_quota_percent = std::numeric_limits<std::uint32_t>::max(),
                           .cpu_list = "0-3,8",
+                          .cpus = 4,
                           .oom_score_adjust = -1000,
                           .oom_policy = core::OomPolicy::keep_running,
                           .private_shm = 64ULL << 20U};
@@ -68,6 +70,7 @@ core::Attempt full_attempt() {
                     .cpu_throttled_periods = 14,
                     .cpu_waiting = core::Microseconds(15),
                     .io_waiting = core::Microseconds(0)},
+          .warned = true,
           .class_oom_before = 11,
           .total_oom_before = 12,
           .reserved_cpus = "2-3,8"};
