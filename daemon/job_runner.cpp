@@ -369,6 +369,7 @@ void JobRunner::settle(core::JobId id) {
     return;
   }
   live.reported = true;
+  if (job->spec.kind == core::JobKind::batch) logs_.begin_writing_out(id, live.attempt);
   const auto done = std::exchange(live.scope_done, {});
   callbacks_.report(id, core::Ended{.verdict = core::determine_cause(*job, collected.evidence),
                                     .usage = collected.evidence.usage,

@@ -96,6 +96,13 @@ core::Expected<core::Bytes> JobLogs::bound(core::JobId job, std::uint32_t attemp
   return allocated(job, attempt);
 }
 
+void JobLogs::begin_writing_out(core::JobId job, std::uint32_t attempt) const {
+  constexpr off64_t whole_file = 0;
+  if (const auto fd = open(job, attempt, O_RDONLY)) {
+    ::sync_file_range(fd->get(), 0, whole_file, SYNC_FILE_RANGE_WRITE);
+  }
+}
+
 core::Expected<core::Bytes> JobLogs::allocated(core::JobId job, std::uint32_t attempt) const {
   const auto fd = open(job, attempt, O_RDONLY);
   if (!fd) return tl::unexpected(fd.error());

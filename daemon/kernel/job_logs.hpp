@@ -34,6 +34,10 @@ class JobLogs {
   // a few blocks. A file system that cannot punch holes is an error (storage), and the file is left as it was.
   [[nodiscard]] core::Expected<core::Bytes> bound(core::JobId job, std::uint32_t attempt, core::Bytes limit) const;
 
+  // Has the kernel begin to write out what is still only in memory, and does not wait for it: whatever is made durable
+  // after this on the same file system (ext4, XFS) is so no earlier than the log is.
+  void begin_writing_out(core::JobId job, std::uint32_t attempt) const;
+
   // Disk space taken, in bytes.
   [[nodiscard]] core::Expected<core::Bytes> allocated(core::JobId job, std::uint32_t attempt) const;
 

@@ -52,13 +52,16 @@ class Package(Scenario):
         super().tearDown()
 
     def test_an_upgrade_leaves_a_running_job_alone(self):
-        job = self.alice.submit("sh", "-c", "sleep 20; exit 5")
+        go_on = Path("/run/mljobd-test-go-on")
+        go_on.unlink(missing_ok=True)
+        job = self.alice.submit("sh", "-c", f"while [ ! -e {go_on} ]; do sleep 0.2; done; exit 5")
         row = self.wait_until(job, "running")
         pid = product.unit_property(row["unit"], "MainPID")
         product.checked(["dpkg", "-i", *self.packages()], timeout=300)
         self.assertNotIn(product.daemon_pid(), (0, self.daemon), "the new daemon runs")
         self.assertEqual(product.unit_property(row["unit"], "MainPID"), pid)
         self.assertEqual(self.wait_until(job, "running")["start_time"], row["start_time"])
+        go_on.touch()
         self.assert_result(self.wait_finished(job), "failed", "exit", exit_code=5)
 
     def test_removing_it_keeps_the_records_and_a_new_one_finds_them(self):
