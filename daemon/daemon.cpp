@@ -79,7 +79,7 @@ core::Expected<void> Daemon::build() {
   if (auto locked = lock(paths_.state_directory); !locked) return locked;
   auto settings = load_settings();
   if (!settings) return tl::unexpected(settings.error());
-  auto machine = kernel::read_machine();
+  auto machine = kernel::read_machine("/", paths_.cgroup_prefix);
   if (!machine) return tl::unexpected(machine.error());
   auto store = store::Store::open(paths_.state_directory + "/jobs.db");
   if (!store) return tl::unexpected(store.error());

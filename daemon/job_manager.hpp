@@ -11,12 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_partition.hpp"
+#include "core/cpu_topology.hpp"
 #include "core/job.hpp"
 #include "core/lifecycle.hpp"
+#include "core/resources.hpp"
 #include "core/scheduler.hpp"
 #include "core/settings.hpp"
 #include "core/spec_validation.hpp"
 #include "core/value.hpp"
+#include "core/worker_advice.hpp"
 #include "job_runner.hpp"
 #include "kernel/job_logs.hpp"
 #include "kernel/machine.hpp"
@@ -56,12 +60,6 @@ struct Counts {
   std::uint32_t queued = 0;
   std::uint32_t running = 0;
   std::uint64_t finished = 0;
-};
-
-struct MemoryAccount {
-  core::Bytes total = 0;     // of the machine
-  core::Bytes jobs_max = 0;  // mljob.slice's limit
-  core::Bytes reserved = 0;  // claims of jobs that hold units
 };
 
 struct Progress {
@@ -110,7 +108,16 @@ class JobManager {
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
   [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_; }
   [[nodiscard]] Counts counts() const;
-  [[nodiscard]] MemoryAccount memory() const;
+  [[nodiscard]] core::MemoryAccount memory() const;
+  [[nodiscard]] const core::CpuTopology& topology() const { return machine_.topology; }
+  // The CPUs that jobs which hold units have for themselves.
+  [[nodiscard]] core::CoreAllocations core_allocations() const;
+  // What the job runs on now, or would if it started now.
+  [[nodiscard]] core::CpuAllotment cpu_allotment(const core::Job& job) const;
+  // For so many trainings side by side, with their data in this directory. Errors: invalid_spec.
+  [[nodiscard]] core::Expected<core::Advice> advise(std::uint32_t jobs, const std::string& directory) const;
+  // From what the job did. Where its data is, is told to its owner and root only. Errors: no_such_job, storage.
+  [[nodiscard]] core::Expected<core::Advice> advise(const Caller& caller, core::JobId id);
   [[nodiscard]] Progress progress(core::JobId id) const;
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] std::vector<std::string> problems() const;

@@ -1,10 +1,23 @@
 // What the manager knows, for those who ask; nothing here changes a job.
 #include <utility>
 
+#include "core/format.hpp"
+#include "core/job_view.hpp"
+#include "core/measured_advice.hpp"
 #include "job_manager.hpp"
+#include "kernel/storage_type.hpp"
 #include "log.hpp"
 
 namespace mljobd {
+namespace {
+
+// Empty for a job that shares.
+core::CpuList own_cpus(const core::Job& job) {
+  if (job.attempt.reserved_cpus.empty()) return {};
+  return core::parse_cpu_list(job.attempt.reserved_cpus).value_or(core::CpuList{});
+}
+
+}  // namespace
 
 const core::Job* JobManager::find(core::JobId id) const {
   const auto found = jobs_.find(id);
@@ -49,14 +62,50 @@ Counts JobManager::counts() const {
   return counts;
 }
 
-MemoryAccount JobManager::memory() const {
-  MemoryAccount account{
+core::MemoryAccount JobManager::memory() const {
+  core::MemoryAccount account{
       .total = machine_.total_memory,
       .jobs_max = machine_.total_memory - core::host_memory_reserve(settings_, machine_.total_memory)};
   for (const auto& [id, job] : jobs_) {
     if (core::has_units(job.state)) account.reserved += core::memory_claim(job.spec.limits);
   }
   return account;
+}
+
+core::CoreAllocations JobManager::core_allocations() const {
+  core::CoreAllocations allocations;
+  for (const auto& [id, job] : jobs_) {
+    if (!core::has_units(job.state)) continue;
+    if (auto cpus = own_cpus(job); !cpus.empty()) allocations.emplace(id, std::move(cpus));
+  }
+  return allocations;
+}
+
+core::CpuAllotment JobManager::cpu_allotment(const core::Job& job) const {
+  std::uint32_t sharing = 1;
+  for (const auto& [id, other] : jobs_) {
+    if (id != job.id && core::has_units(other.state) && own_cpus(other).empty()) ++sharing;
+  }
+  return core::cpu_allotment(topology(), own_cpus(job), core::shared_cpus(topology(), core_allocations()),
+                             job.spec.limits, sharing);
+}
+
+core::Expected<core::Advice> JobManager::advise(std::uint32_t jobs, const std::string& directory) const {
+  return core::advise_machine(topology(), jobs, kernel::storage_of(directory));
+}
+
+core::Expected<core::Advice> JobManager::advise(const Caller& caller, core::JobId id) {
+  const auto known = recall(id);
+  if (!known) return tl::unexpected(known.error());
+  const core::Job& job = **known;
+  const bool finished = core::is_finished(job.state);
+  const bool owned = job.owner == caller.uid || caller.privileged;
+  return core::advise_job({.job = id,
+                           .finished = finished,
+                           .run_time = core::run_time(job, now()),
+                           .usage = finished ? job.attempt.usage : runner_->usage(job),
+                           .allotment = cpu_allotment(job),
+                           .storage = owned ? kernel::storage_of(job.spec.workdir) : core::Storage{}});
 }
 
 Progress JobManager::progress(core::JobId id) const {

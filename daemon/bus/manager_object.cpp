@@ -17,6 +17,7 @@ constexpr std::size_t most_ids = 10000;
 // An answer of so many rows has taken megabytes, which the allocator would keep.
 constexpr std::size_t large_answer = 200;
 constexpr std::uint32_t most_rows = 10000;  // more would hold the loop up for seconds
+constexpr std::size_t longest_path = 4096;
 constexpr std::uint32_t default_jobs = 1000;
 constexpr std::uint32_t default_events = 100;
 
@@ -182,6 +183,30 @@ ManagerObject::Rows ManagerObject::ListClasses() {
     Rows rows;
     for (const auto& job_class : classes) rows.push_back(to_variants(class_row(job_class, manager_)));
     return rows;
+  });
+}
+
+VariantMap ManagerObject::GetResources() {
+  return guarded([&] {
+    return to_variants(core::resources_view(manager_.topology(), manager_.core_allocations(), manager_.memory()));
+  });
+}
+
+VariantMap ManagerObject::Advise(const VariantMap& request) {
+  return guarded([&] {
+    const Options options(request, {"jobs", "job", "path"});
+    if (request.contains("job")) {
+      if (request.size() > 1) {
+        throw to_bus_error({core::ErrorCode::invalid_spec,
+                            "\"job\" asks about one job and takes neither \"jobs\" nor \"path\" beside it"});
+      }
+      return to_variants(core::advice_view(value_or_throw(manager_.advise(caller(), options.number("job", 0)))));
+    }
+    const auto path = options.text("path", "/");
+    if (path.size() > longest_path || !path.starts_with('/')) {
+      throw to_bus_error({core::ErrorCode::invalid_spec, "\"path\" takes an absolute path of at most 4096 bytes"});
+    }
+    return to_variants(core::advice_view(value_or_throw(manager_.advise(options.number("jobs", 1), path))));
   });
 }
 

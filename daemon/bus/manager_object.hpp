@@ -44,6 +44,8 @@ class ManagerObject final
   Rows ListJobs(const VariantMap& filter) override;
   Rows ListEvents(const VariantMap& filter) override;
   Rows ListClasses() override;
+  VariantMap GetResources() override;
+  VariantMap Advise(const VariantMap& request) override;
   Rows Cancel(const std::vector<std::uint32_t>& ids, const VariantMap& options) override;
   Rows Hold(const std::vector<std::uint32_t>& ids, const VariantMap& options) override;
   Rows Release(const std::vector<std::uint32_t>& ids, const VariantMap& options) override;

@@ -8,6 +8,7 @@
 
 #include "core/format.hpp"
 #include "kernel/cgroup_parsers.hpp"
+#include "kernel/cpu_topology_reader.hpp"
 #include "kernel/files.hpp"
 #include "kernel/text.hpp"
 
@@ -55,7 +56,7 @@ core::Expected<void> read_cpus(int root, Machine& machine) {
 
 }  // namespace
 
-core::Expected<Machine> read_machine(const std::string& root) {
+core::Expected<Machine> read_machine(const std::string& root, const std::string& own_cgroup) {
   const auto top = open_directory(AT_FDCWD, root.c_str());
   if (!top) return tl::unexpected<core::Error>(top.error());
   Machine machine;
@@ -64,6 +65,7 @@ core::Expected<Machine> read_machine(const std::string& root) {
   const auto boot_id = read_file_at(top->get(), "proc/sys/kernel/random/boot_id");
   if (!boot_id) return tl::unexpected<core::Error>(boot_id.error());
   machine.boot_id = trimmed(*boot_id);
+  machine.topology = read_cpu_topology(root, own_cgroup);
   return machine;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_topology.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::kernel {
@@ -15,12 +16,14 @@ struct Machine {
   core::Bytes available_memory = 0;  // MemAvailable: what can be had without swapping
   core::Bytes swap_total = 0;
   std::uint32_t logical_cpus = 0;  // online
+  core::CpuTopology topology{};    // what of them jobs can be given
   std::string boot_id{};
 };
 
 // Reads <root>/proc/meminfo, <root>/sys/devices/system/cpu/online and <root>/proc/sys/kernel/random/boot_id;
-// each is needed, and the error (storage) names the one that failed.
-[[nodiscard]] core::Expected<Machine> read_machine(const std::string& root = "/");
+// each is needed, and the error (storage) names the one that failed. The topology is read_cpu_topology's.
+// `own_cgroup` is below the cgroup hierarchy's root: "" for a system daemon, user.slice/… for one under systemd --user.
+[[nodiscard]] core::Expected<Machine> read_machine(const std::string& root = "/", const std::string& own_cgroup = "");
 
 struct ShmSpace {
   core::Bytes total = 0;

@@ -18,6 +18,7 @@ TEST_CASE("a machine is read from its files") {
   CHECK(machine.available_memory == core::Bytes{12078676} * 1024);
   CHECK(machine.swap_total == core::Bytes{2097148} * 1024);
   CHECK(machine.logical_cpus == 8);
+  CHECK(machine.topology.cores.size() == 8);
   CHECK(machine.boot_id == "c8a5b8b2-5f0b-4f6f-9a0e-0d4f7d1d9d11");
 }
 
