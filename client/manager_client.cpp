@@ -160,6 +160,25 @@ Outcome<Rows> ManagerClient::list_classes() {
   });
 }
 
+Outcome<core::ValueMap> ManagerClient::resources() {
+  return connection_->guarded([&] {
+    VariantMap answer;
+    connection_->manager->callMethod("GetResources").onInterface(manager_interface).storeResultsTo(answer);
+    return values_from(answer);
+  });
+}
+
+Outcome<core::ValueMap> ManagerClient::advise(const core::ValueMap& request) {
+  return connection_->guarded([&] {
+    VariantMap answer;
+    connection_->manager->callMethod("Advise")
+        .onInterface(manager_interface)
+        .withArguments(mljobd::bus::to_variants(request))
+        .storeResultsTo(answer);
+    return values_from(answer);
+  });
+}
+
 Outcome<Rows> ManagerClient::act_on_many(const std::string& method, const std::vector<core::JobId>& ids) {
   return connection_->guarded([&] {
     std::vector<VariantMap> answer;

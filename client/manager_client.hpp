@@ -45,6 +45,8 @@ class ManagerClient {
   [[nodiscard]] Outcome<Rows> list_jobs(const core::ValueMap& filter);
   [[nodiscard]] Outcome<Rows> list_events(const core::ValueMap& filter);
   [[nodiscard]] Outcome<Rows> list_classes();
+  [[nodiscard]] Outcome<core::ValueMap> resources();
+  [[nodiscard]] Outcome<core::ValueMap> advise(const core::ValueMap& request);
   // "Cancel", "Hold", "Release" or "Requeue": one outcome per id.
   [[nodiscard]] Outcome<Rows> act_on_many(const std::string& method, const std::vector<core::JobId>& ids);
   // "Drain" or "Resume".

@@ -106,6 +106,15 @@ void add_log(std::string& page, const JobRow& row, const std::string& tail) {
   }
 }
 
+std::string cores_text(const core::ValueMap& resources) {
+  const auto number = [&](std::string_view key) { return std::to_string(value_or<std::uint64_t>(resources, key, 0)); };
+  std::string text = number("cores") + " in the machine (" + number("logical_cpus") + " logical CPUs), " +
+                     number("cores_for_jobs") + " to reserve: " + number("cores_reserved") + " reserved, " +
+                     number("cores_free") + " free";
+  const auto shared = text_or_empty(resources, "shared_cpus");
+  return shared.empty() ? text : text + "; all others share the CPUs " + harmless(shared);
+}
+
 std::string heading(const JobRow& row) {
   std::string text = "Job " + std::to_string(row.id) + " " + harmless(row.name) + " (" + row.class_name;
   text += ", of " + (row.owner_name.empty() ? std::to_string(row.owner) : harmless(row.owner_name));
@@ -133,7 +142,8 @@ std::string render_status(const StatusPage& page, bool colour) {
   return text;
 }
 
-std::string render_machine(const core::ValueMap& properties, const std::vector<core::ValueMap>& classes, bool colour) {
+std::string render_machine(const core::ValueMap& properties, const core::ValueMap& resources,
+                           const std::vector<core::ValueMap>& classes, bool colour) {
   std::string text = paint("mljobd " + text_or_empty(properties, "Version"), Colour::bold, colour) + " (" +
                      text_or_empty(properties, "Mode") + ")\n";
   const std::string state = text_or_empty(properties, "State");
@@ -145,6 +155,7 @@ std::string render_machine(const core::ValueMap& properties, const std::vector<c
   line(text, "Memory",
        size_of(memory, "total_memory") + " in the machine, " + size_of(memory, "jobs_memory_max") + " for jobs: " +
            size_of(memory, "reserved_memory") + " reserved, " + size_of(memory, "free_memory") + " free");
+  if (!resources.empty()) line(text, "Cores", cores_text(resources));
   line(text, "Jobs",
        std::to_string(value_or<std::uint64_t>(properties, "Running", 0)) + " running, " +
            std::to_string(value_or<std::uint64_t>(properties, "Queued", 0)) + " queued, " +

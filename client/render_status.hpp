@@ -16,8 +16,9 @@ struct StatusPage {
 };
 [[nodiscard]] std::string render_status(const StatusPage& page, bool colour);
 
-// properties: of the manager. classes: of ListClasses.
-[[nodiscard]] std::string render_machine(const core::ValueMap& properties, const std::vector<core::ValueMap>& classes,
-                                         bool colour);
+// properties: of the manager. resources: of GetResources, empty where the daemon is older than that. classes: of
+// ListClasses.
+[[nodiscard]] std::string render_machine(const core::ValueMap& properties, const core::ValueMap& resources,
+                                         const std::vector<core::ValueMap>& classes, bool colour);
 
 }  // namespace mljobd::client

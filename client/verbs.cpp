@@ -21,6 +21,7 @@ constexpr std::array verbs{
     Verb{"logs", look, "output of a job", run_logs},
     Verb{"events", look, "what happened, one line each", run_events},
     Verb{"wait", look, "wait for jobs, and exit as they did", run_wait},
+    Verb{"advise", look, "how many workers and threads to use, and why", run_advise},
     Verb{"cancel", act, "stop jobs, or take them out of the queue", run_cancel},
     Verb{"hold", act, "keep waiting jobs from starting", run_hold},
     Verb{"release", act, "let held jobs start", run_release},

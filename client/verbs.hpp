@@ -35,6 +35,7 @@ struct Verb {
 [[nodiscard]] TableStyle table_style(const Invocation& invocation, bool legend);
 
 int run_adopt(Invocation& invocation);
+int run_advise(Invocation& invocation);
 int run_cancel(Invocation& invocation);
 int run_classes(Invocation& invocation);
 int run_doctor(Invocation& invocation);

@@ -72,8 +72,10 @@ int machine_status(ManagerClient& client, const Invocation& invocation, bool jso
   if (!properties) return report(properties.error());
   const auto classes = client.list_classes();
   if (!classes) return report(classes.error());
-  if (!json) return print(render_machine(*properties, *classes, use_colour(invocation.colour)));
+  const auto resources = client.resources().value_or(core::ValueMap{});
+  if (!json) return print(render_machine(*properties, resources, *classes, use_colour(invocation.colour)));
   core::ValueMap machine;
+  if (!resources.empty()) machine.emplace("resources", resources);
   for (const auto& [property, key] : {std::pair{"Version", "daemon_version"},
                                       {"Mode", "mode"},
                                       {"State", "state"},

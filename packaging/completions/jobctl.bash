@@ -15,7 +15,7 @@ _jobctl_options() {
 
 _jobctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs='submit run adopt list status logs events wait cancel hold release requeue signal freeze thaw set classes
+  local verbs='submit run adopt list status logs events wait advise cancel hold release requeue signal freeze thaw set classes
     doctor drain resume reload version'
   local verb='' command_begins='' word at user_mode=()
   COMPREPLY=()
@@ -52,6 +52,9 @@ _jobctl() {
     --state)
       mapfile -t COMPREPLY < <(compgen -W 'queued held starting running frozen stopping finished done failed signalled
         cancelled timeout oom start-failed lost' -- "$current")
+      return ;;
+    --job)
+      mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs --all)" -- "$current")
       return ;;
     --for)
       mapfile -t COMPREPLY < <(compgen -W 'running done' -- "$current")

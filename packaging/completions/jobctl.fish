@@ -43,6 +43,7 @@ complete -c jobctl -n __jobctl_needs_verb -a status -d 'One job in full, or the 
 complete -c jobctl -n __jobctl_needs_verb -a logs -d 'Output of a job'
 complete -c jobctl -n __jobctl_needs_verb -a events -d 'What happened'
 complete -c jobctl -n __jobctl_needs_verb -a wait -d 'Wait for jobs'
+complete -c jobctl -n __jobctl_needs_verb -a advise -d 'How many workers and threads'
 complete -c jobctl -n __jobctl_needs_verb -a cancel -d 'Stop jobs'
 complete -c jobctl -n __jobctl_needs_verb -a hold -d 'Keep waiting jobs from starting'
 complete -c jobctl -n __jobctl_needs_verb -a release -d 'Let held jobs start'
@@ -74,10 +75,12 @@ complete -c jobctl -n '__jobctl_verb submit run adopt list' -s J -l name -x -d N
 complete -c jobctl -n '__jobctl_verb list' -l since -x -d 'Submitted within this time'
 complete -c jobctl -n '__jobctl_verb list' -s o -l format -x -d Columns
 complete -c jobctl -n '__jobctl_verb list classes' -l no-legend -d 'No titles'
-complete -c jobctl -n '__jobctl_verb list status events classes doctor version' -l json -d JSON
+complete -c jobctl -n '__jobctl_verb list status events classes doctor version advise' -l json -d JSON
 complete -c jobctl -n '__jobctl_verb logs events' -s f -l follow -d 'Go on as it grows'
 complete -c jobctl -n '__jobctl_verb logs events status' -s n -l lines -x -d 'The last so many'
 complete -c jobctl -n '__jobctl_verb logs' -l attempt -x -d Attempt
+complete -c jobctl -n '__jobctl_verb advise' -l jobs -x -d 'Trainings side by side'
+complete -c jobctl -n '__jobctl_verb advise' -l job -x -k -a '(__jobctl_jobs --all)' -d 'From what this job did'
 complete -c jobctl -n '__jobctl_verb wait' -l any -d 'Until one of them has'
 complete -c jobctl -n '__jobctl_verb wait' -l for -x -a 'running done' -d 'What to wait for'
 complete -c jobctl -n '__jobctl_verb wait' -l timeout -x -d 'Give up after this time'

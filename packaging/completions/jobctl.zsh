@@ -21,7 +21,7 @@ _jobctl() {
   verbs=(
     'submit:queue a command as a job' 'run:run a command now, on this terminal' 'adopt:bring running processes under a job'
     'list:table of jobs' 'status:one job in full, or the machine' 'logs:output of a job' 'events:what happened'
-    'wait:wait for jobs' 'cancel:stop jobs' 'hold:keep waiting jobs from starting' 'release:let held jobs start'
+    'wait:wait for jobs' 'advise:how many workers and threads' 'cancel:stop jobs' 'hold:keep waiting jobs from starting' 'release:let held jobs start'
     'requeue:put jobs back into the queue' 'signal:send a signal' 'freeze:stop a job where it is'
     'thaw:let a frozen job go on' 'set:change limits' 'classes:the classes of jobs'
     'doctor:what this machine lacks' 'drain:start nothing new' 'resume:start jobs again'
@@ -69,6 +69,9 @@ _jobctl() {
     wait)
       _arguments $general $filters '--any[until one has]' '--for[what]:what:(running done)' '--timeout[give up]:time:' \
         '*:job:_jobctl_jobs' ;;
+    advise)
+      _arguments $general '(--job)--jobs[trainings side by side]:number:' '(--jobs)--job[a job]:job:{_jobctl_jobs --all}' \
+        '--json[JSON]' ;;
     signal) _arguments $general $filters {-s,--signal}'[signal]:signal:_signals' '--main[main process only]' '*:job:_jobctl_jobs' ;;
     set) _arguments $general $filters $limits '--priority[priority]:number:' '--nice[niceness]:number:' '*:job:_jobctl_jobs' ;;
     hold) _arguments $general $filters '*:job:{_jobctl_jobs --state queued}' ;;

@@ -144,11 +144,21 @@ TEST_CASE("the page of the machine") {
       {"Memory", Value(ValueMap{{"total_memory", Value(64 * gibibyte)}, {"free_memory", Value(gibibyte)}})}};
   const auto page = render_machine(
       properties,
+      {{"cores", Value(4U)},
+       {"logical_cpus", Value(8U)},
+       {"cores_for_jobs", Value(3U)},
+       {"cores_reserved", Value(2U)},
+       {"cores_free", Value(1U)},
+       {"shared_cpus", Value("0,3-4,7")}},
       {{{"name", Value("train")}, {"running", Value(std::uint32_t{1})}, {"max_running", Value(std::uint32_t{1})}}},
       false);
   CHECK_THAT(page, Catch::StartsWith("mljobd 0.1.0 (system)\n     State: degraded\n   Problem: no io controller\n"));
   CHECK_THAT(page, Catch::Contains("64.0G in the machine") && Catch::Contains("1.0G free"));
   CHECK_THAT(page, Catch::Contains("train: 1 running, 0 queued, at most 1 at once"));
+  CHECK_THAT(page,
+             Catch::Contains("Cores: 4 in the machine (8 logical CPUs), 3 to reserve: 2 reserved, 1 free; all others "
+                             "share the CPUs 0,3-4,7\n"));
+  CHECK_THAT(render_machine(properties, {}, {}, false), !Catch::Contains("Cores"));
 }
 
 TEST_CASE("limits are shown in the unit of their key") {
