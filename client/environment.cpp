@@ -14,7 +14,7 @@ namespace {
 using Variables = std::map<std::string, std::string, std::less<>>;
 
 bool belongs_to_caller(std::string_view name) {
-  return name == "_" || name == "SHLVL" || name == "OLDPWD" || name.starts_with("MLJOB_");
+  return name == "_" || name == "SHLVL" || name == "OLDPWD" || name.starts_with("MLJOB_") || name.starts_with("SLURM_");
 }
 
 Variables split_variables(const std::vector<std::string>& environment) {

@@ -16,7 +16,7 @@ struct SelectedEnvironment {
 
 // exports: what was given with --export, each a comma-separated list of ALL, NONE, NAME and NAME=value; nothing at all
 // is ALL. ALL is the whole environment less what belongs to the calling shell only (_, SHLVL, OLDPWD) and less the
-// MLJOB_ variables, which are of the job that jobctl was called from. A later entry wins.
+// MLJOB_ and SLURM_ variables, which are of the job that jobctl was called from. A later entry wins.
 // Errors: usage, for a name that is not one, or a NAME that is not set.
 [[nodiscard]] Outcome<SelectedEnvironment> select_environment(const std::vector<std::string>& exports,
                                                               const std::vector<std::string>& environment);

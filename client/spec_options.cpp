@@ -1,11 +1,13 @@
 #include "client/spec_options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 
 #include "client/properties.hpp"
+#include "client/signals.hpp"
 
 namespace mljobd::client {
 namespace {
@@ -57,8 +59,25 @@ constexpr std::array text_options{
                "-1000..1000, higher starts first"},
     TextOption{"--nice", "nice", "priority", OptionKind::negated_number, submit | set, "N",
                "the same with the sign of Slurm: higher starts later"},
-    TextOption{"-o,--output", "output", "output", OptionKind::path, submit, "FILE",
-               "append its output to FILE instead of the log that `jobctl logs` reads"},
+    TextOption{"-c,--cpus", "cpus", "cpus", OptionKind::cores, submit, "N",
+               "whole processor cores to reserve; default: a share of those that nobody reserved"},
+    TextOption{"-d,--after,--dependency", "after", "after", OptionKind::dependencies, submit, "LIST",
+               "start after other jobs: ok:42, any:prepare, notok:42, start:42; commas between, all must come true"},
+    TextOption{"-a,--array", "array", "array", OptionKind::array, submit, "LIST",
+               "one job for each index: 0-15, 1,3,5, 0-30:2; 0-15%4 runs four at a time"},
+    TextOption{"--begin", "begin", "begin", OptionKind::moment, submit, "TIME",
+               "not before: now+1hour, 22:00, tomorrow, 2026-12-24T22:00"},
+    TextOption{"--signal", "signal", "warn_signal", OptionKind::warning, submit, "[B:]SIGNAL[@SECONDS]",
+               "send it so long before the time limit (60 s); with B: to the main process only"},
+    TextOption{"--retries", "retries", "max_retries", OptionKind::small_number, submit, "N",
+               "start it again so often if it fails"},
+    TextOption{"--key", "key", "key", OptionKind::text, submit, "TEXT",
+               "submitting again with the same key gives the same job"},
+    TextOption{"--open-mode", "open-mode", "open_mode", OptionKind::open_mode, submit, "append|truncate",
+               "keep what is in the files of --output and --error, or not; default: append"},
+    TextOption{
+        "-o,--output", "output", "output", OptionKind::path, submit, "FILE",
+        "append its output to FILE instead of the log that `jobctl logs` reads; %j, %A_%a, %x …: see the manual"},
     TextOption{"-e,--error", "error", "error", OptionKind::path, submit, "FILE", "the same for its standard error"},
     TextOption{"-D,--workdir,--chdir", "workdir", "workdir", OptionKind::path, submit | run, "DIR",
                "directory to start in; default: this one"},
@@ -110,6 +129,24 @@ Outcome<void> add_labels(const SpecOptions& options, core::ValueMap& spec) {
   return {};
 }
 
+// --signal is the one option with two keys.
+Outcome<void> add_warning(std::string_view name, const std::string& text, core::ValueMap& spec) {
+  const auto warning = parse_warning_signal(text);
+  if (!warning) return usage_failure(std::string(name) + ": " + warning.error().message);
+  if (warning->receiver == WarningReceiver::main_process) spec.insert_or_assign("warn_main", core::Value(true));
+  return insert_once(spec, "warn_signal", name,
+                     core::SignalAndTime(warning->signal, static_cast<std::uint64_t>(warning->before.count())));
+}
+
+Outcome<void> add_option(const TextOption& option, const std::string& text, const Surroundings& around,
+                         core::ValueMap& spec) {
+  const std::string name = std::string("--") + option.name;
+  if (option.kind == OptionKind::warning) return add_warning(name, text, spec);
+  return parse_value(option.kind, name, text, around).and_then([&](core::Value&& value) {
+    return insert_once(spec, option.key, name, std::move(value));
+  });
+}
+
 }  // namespace
 
 void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options) {
@@ -133,7 +170,11 @@ void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options) {
       ->allow_extra_args(false)
       ->group(group);
   if (use != SpecUse::submit) return;
-  app.add_flag("--requeue", options.requeue, "start it again if a reboot takes it away")->group(group);
+  app.add_flag_function(
+         "--requeue,!--no-requeue", [&options](std::int64_t count) { options.requeue = count > 0; },
+         "start it again if a reboot takes it away, or not")
+      ->group(group);
+  app.add_flag("--singleton", options.singleton, "after every earlier job of yours with its name")->group(group);
   app.add_flag("--hold,-H", options.hold, "queue it held; jobctl release lets it go")->group(group);
 }
 
@@ -142,17 +183,30 @@ Outcome<core::ValueMap> spec_from(SpecUse use, const SpecOptions& options, const
   for (const auto& option : text_options) {
     const auto text = options.texts.find(option.name);
     if (text == options.texts.end()) continue;
-    const std::string name = std::string("--") + option.name;
-    auto added = parse_value(option.kind, name, text->second, around).and_then([&](core::Value&& value) {
-      return insert_once(spec, option.key, name, std::move(value));
-    });
-    if (!added) return tl::unexpected(added.error());
+    if (auto added = add_option(option, text->second, around, spec); !added) return tl::unexpected(added.error());
   }
   if (auto added = add_properties(use, options, around, spec); !added) return tl::unexpected(added.error());
   if (auto added = add_labels(options, spec); !added) return tl::unexpected(added.error());
-  if (options.requeue) spec.emplace("requeue", core::Value(true));
+  if (options.requeue) spec.emplace("requeue", core::Value(*options.requeue));
+  if (options.singleton) spec.emplace("singleton", core::Value(true));
   if (options.hold) spec.emplace("hold", core::Value(true));
   return spec;
+}
+
+Outcome<void> add_spec_option(SpecUse use, std::string_view name, const std::string& text, const Surroundings& around,
+                              core::ValueMap& spec) {
+  const auto* option = std::find_if(text_options.begin(), text_options.end(),
+                                    [&](const TextOption& entry) { return entry.name == name && used_by(entry, use); });
+  if (option == text_options.end()) return usage_failure("there is no option " + std::string(name));
+  return add_option(*option, text, around, spec);
+}
+
+std::vector<std::string_view> spec_option_names(SpecUse use) {
+  std::vector<std::string_view> names;
+  for (const auto& option : text_options) {
+    if (used_by(option, use)) names.emplace_back(option.name);
+  }
+  return names;
 }
 
 }  // namespace mljobd::client

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/failure.hpp"
@@ -23,8 +25,9 @@ struct SpecOptions {
   std::map<std::string, std::string> texts{};  // by the option's long name without dashes
   std::vector<std::string> properties{};       // -p Name=value
   std::vector<std::string> labels{};           // --label K=V
-  bool requeue = false;
+  std::optional<bool> requeue{};
   bool hold = false;
+  bool singleton = false;
 };
 
 void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options);
@@ -33,5 +36,11 @@ void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options);
 // Errors: usage.
 [[nodiscard]] Outcome<core::ValueMap> spec_from(SpecUse use, const SpecOptions& options,
                                                 const Surroundings& surroundings);
+
+// One option by its long name without dashes, as a pipeline's stage gives it; requeue, hold, singleton, property and
+// label are not among them. Errors: usage, for a name that spec_option_names does not list and for a wrong value.
+[[nodiscard]] Outcome<void> add_spec_option(SpecUse use, std::string_view name, const std::string& text,
+                                            const Surroundings& surroundings, core::ValueMap& spec);
+[[nodiscard]] std::vector<std::string_view> spec_option_names(SpecUse use);
 
 }  // namespace mljobd::client

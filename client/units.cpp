@@ -1,11 +1,16 @@
 #include "client/units.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <climits>
 #include <cstdint>
 
 #include <unistd.h>
 
+#include "client/begin_time.hpp"
+#include "client/dependency_list.hpp"
+#include "core/array_indices.hpp"
 #include "core/format.hpp"
 
 namespace mljobd::client {
@@ -54,6 +59,26 @@ Outcome<Value> parse_cpus(std::string_view option, std::string text) {
   }));
 }
 
+Outcome<Value> parse_between(std::string_view option, std::string_view text, std::uint32_t least, std::uint32_t most) {
+  const std::string wanted = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  return parse_integer<std::uint32_t>(option, text, wanted.c_str()).and_then([&](std::uint32_t n) -> Outcome<Value> {
+    if (n < least || n > most)
+      return usage_failure(std::string(option) + ": " + std::to_string(n) + " is not " + wanted);
+    return Value(n);
+  });
+}
+
+Outcome<Value> parse_after(std::string_view option, const std::string& text) {
+  auto list = parse_dependencies(text, "ok");
+  if (!list) return usage_failure(std::string(option) + ": " + list.error().message);
+  if (list->singleton) return usage_failure(std::string(option) + ": write --singleton, an option of its own");
+  return Value(std::move(list->jobs));
+}
+
+std::uint64_t since_epoch(core::RealTime moment) {
+  return static_cast<std::uint64_t>(std::max(moment, core::RealTime{}).time_since_epoch().count());
+}
+
 }  // namespace
 
 Outcome<Value> parse_value(OptionKind kind, std::string_view option, const std::string& text,
@@ -83,6 +108,23 @@ Outcome<Value> parse_value(OptionKind kind, std::string_view option, const std::
       });
     case OptionKind::cpu_list:
       return parse_cpus(option, text);
+    case OptionKind::cores:
+      return parse_between(option, text, 1, core::maximum_cpu + 1);
+    case OptionKind::small_number:
+      return parse_between(option, text, 0, 1000);
+    case OptionKind::moment:
+      return to_outcome(option, parse_begin_time(text, surroundings.now).map([](core::RealTime moment) {
+        return Value(since_epoch(moment));
+      }));
+    case OptionKind::array:
+      return to_outcome(option, core::parse_array_indices(text).map([&](const auto&) { return Value(text); }));
+    case OptionKind::dependencies:
+      return parse_after(option, text);
+    case OptionKind::warning:  // has two keys, see spec_options
+      break;
+    case OptionKind::open_mode:
+      if (text == "append" || text == "truncate") return Value(text);
+      return usage_failure(std::string(option) + ": \"" + text + "\" is neither append nor truncate");
   }
   return usage_failure(std::string(option) + ": cannot be set");
 }
@@ -122,6 +164,7 @@ Surroundings surroundings() {
   if (::getcwd(buffer.data(), buffer.size()) != nullptr) result.workdir = buffer.c_str();
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
+  result.now = std::chrono::floor<core::Microseconds>(std::chrono::system_clock::now());
   if (pages > 0 && page > 0) result.total_memory = static_cast<core::Bytes>(pages) * static_cast<core::Bytes>(page);
   return result;
 }

@@ -21,11 +21,19 @@ enum class OptionKind {
   number,          // int32
   negated_number,  // of the opposite sign: Slurm's --nice lowers
   cpu_list,
+  cores,         // 1..8192, uint32
+  small_number,  // 0..1000, uint32
+  moment,        // of the wall clock: microseconds, uint64
+  array,         // of indices, checked here and kept as text
+  dependencies,  // pairs of kind and job
+  open_mode,     // "append" or "truncate"
+  warning,       // a signal before the time limit, which takes two keys: not for parse_value
 };
 
 struct Surroundings {
   std::string workdir{};         // absolute
   core::Bytes total_memory = 0;  // of the machine
+  core::RealTime now{};
 };
 
 // `option` names what was typed ("--mem", "-p MemoryMax=").
