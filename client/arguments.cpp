@@ -86,7 +86,8 @@ std::optional<int> VerbParser::parse() {
   if (command_ != nullptr) {
     // CLI11 never sees the command: it would take "[a,b]" for a list of two words.
     const auto start = words.begin() + static_cast<std::ptrdiff_t>(std::min(command_start(), words.size()));
-    command_->assign(start != words.end() && *start == "--" ? start + 1 : start, words.end());
+    behind_dashes_ = start != words.end() && *start == "--";
+    command_->assign(behind_dashes_ ? start + 1 : start, words.end());
     words.erase(start, words.end());
   }
   std::reverse(words.begin(), words.end());

@@ -44,6 +44,9 @@ class VerbParser {
   // on nothing is an option of jobctl's.
   void take_command(std::vector<std::string>& command) { command_ = &command; }
 
+  // After parse(): "--" stood before the command.
+  [[nodiscard]] bool behind_dashes() const { return behind_dashes_; }
+
   // Empty: go on. Else the code to exit with, after help or the usage error was printed.
   [[nodiscard]] std::optional<int> parse();
 
@@ -55,6 +58,7 @@ class VerbParser {
   std::unique_ptr<CLI::App> app_;
   std::string colour_{};
   std::vector<std::string>* command_ = nullptr;
+  bool behind_dashes_ = false;
 };
 
 }  // namespace mljobd::client

@@ -120,6 +120,21 @@ Outcome<core::JobId> ManagerClient::submit(const core::ValueMap& spec, const cor
   });
 }
 
+Outcome<std::vector<core::JobId>> ManagerClient::submit_pipeline(const Rows& specs, const core::ValueMap& options) {
+  return connection_->guarded([&] {
+    std::vector<VariantMap> variants;
+    for (const auto& spec : specs) variants.push_back(mljobd::bus::to_variants(spec));
+    std::vector<sdbus::Struct<core::JobId, sdbus::ObjectPath>> jobs;
+    connection_->manager->callMethod("SubmitPipeline")
+        .onInterface(manager_interface)
+        .withArguments(variants, mljobd::bus::to_variants(options))
+        .storeResultsTo(jobs);
+    std::vector<core::JobId> ids;
+    for (const auto& job : jobs) ids.push_back(job.get<0>());
+    return ids;
+  });
+}
+
 Outcome<core::JobId> ManagerClient::start_foreground(int pidfd, const core::ValueMap& spec) {
   return connection_->guarded([&] {
     core::JobId id = 0;

@@ -14,6 +14,7 @@ constexpr std::string_view manage = "The daemon";
 
 constexpr std::array verbs{
     Verb{"submit", start, "queue a command as a job", run_submit},
+    Verb{"sbatch", start, "queue a script, with sbatch's own options", run_sbatch},
     Verb{"run", start, "run a command now, on this terminal, as a job", run_run},
     Verb{"adopt", start, "bring running processes of yours under a job", run_adopt},
     Verb{"list", look, "table of jobs", run_list},

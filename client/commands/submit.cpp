@@ -1,12 +1,13 @@
 #include <optional>
 
 #include <CLI/CLI.hpp>
-#include <unistd.h>
 
 #include "client/environment.hpp"
-#include "client/following.hpp"
 #include "client/output.hpp"
+#include "client/pipeline/pipeline_job.hpp"
+#include "client/script/script_job.hpp"
 #include "client/spec_options.hpp"
+#include "client/submission.hpp"
 #include "client/verbs.hpp"
 
 namespace mljobd::client {
@@ -16,18 +17,16 @@ struct SubmitOptions {
   SpecOptions spec{};
   std::vector<std::string> exports{};
   std::vector<std::string> command{};
-  bool wait = false;
-  bool follow = false;
-  bool parsable = false;
-  bool test_only = false;
+  CommandForm form = CommandForm::bare;
+  AfterSubmit after{};
 };
 
 void add_options(VerbParser& parser, SubmitOptions& options) {
   auto& app = parser.app();
-  app.add_flag("--wait", options.wait, "wait for its end and exit as it did");
-  app.add_flag("--follow", options.follow, "the same, with its output on this terminal");
-  app.add_flag("-q,--parsable", options.parsable, "print the bare job id");
-  app.add_flag("--test-only", options.test_only, "check it and plan it, but queue nothing");
+  app.add_flag("--wait", options.after.wait, "wait for its end and exit as it did");
+  app.add_flag("--follow", options.after.follow, "the same, with its output on this terminal");
+  app.add_flag("-q,--parsable", options.after.parsable, "print the bare job id");
+  app.add_flag("--test-only", options.after.test_only, "check it and plan it, but queue nothing");
   app.add_option("--export", options.exports,
                  "environment that goes along: ALL (the default), NONE, NAME, NAME=VALUE; commas between")
       ->type_name("LIST")
@@ -36,9 +35,7 @@ void add_options(VerbParser& parser, SubmitOptions& options) {
   parser.take_command(options.command);
 }
 
-Outcome<core::ValueMap> build_spec(const SubmitOptions& options) {
-  if (options.command.empty()) return usage_failure("what shall it run? e.g. jobctl submit -- python3 train.py");
-  const auto around = surroundings();
+Outcome<core::ValueMap> build_spec(const SubmitOptions& options, const Surroundings& around) {
   auto spec = spec_from(SpecUse::submit, options.spec, around);
   if (!spec) return spec;
   if (around.workdir.empty() && !spec->contains("workdir")) {
@@ -52,66 +49,66 @@ Outcome<core::ValueMap> build_spec(const SubmitOptions& options) {
   return spec;
 }
 
-// The daemon's sentence says which bound; what to leave out, only this side knows.
-Failure with_largest_variable(Failure failure, const std::vector<std::string>& environment) {
-  if (failure.message.find("environment") != std::string::npos && !environment.empty()) {
-    failure.message += "; the largest variable is " + largest_variable(environment) + ", see --export";
-  }
-  return failure;
-}
-
-std::string detach_message(core::JobId id) {
-  const std::string number = std::to_string(id);
-  return "job " + number + " goes on; `jobctl cancel " + number + "` stops it";
-}
-
-int wait_for_end(ManagerClient& client, JobWatch& watch, core::JobId id, const SubmitOptions& options) {
-  detach_on_interrupt(detach_message(id));
-  if (options.follow) {
-    const auto row = follow_log(client, watch, {.id = id});
-    return row ? exit_code_of(*row) : report(row.error());
-  }
-  WaitTracker tracker({id}, WaitFor::done, WaitMode::all);
-  if (auto waited = watch.wait(tracker, JobWatch::FirstLook::spared, std::nullopt); !waited) {
-    return report(waited.error());
-  }
-  return tracker.exit_code();
-}
-
-int submit(Invocation& invocation, const SubmitOptions& options) {
-  auto spec = build_spec(options);
+int submit_command(const Invocation& invocation, const SubmitOptions& options, const Surroundings& around) {
+  auto spec = build_spec(options, around);
   if (!spec) return report(spec.error());
-  const auto environment = select_environment(options.exports, own_environment());
-  if (!environment) return report(environment.error());
-  for (const auto& name : environment->left_out) warn("the variable " + name + " is not UTF-8 and stays behind");
-  if (!environment->variables.empty()) spec->emplace("environment", core::Value(environment->variables));
-
+  if (auto added = add_environment(options.exports, *spec); !added) return report(added.error());
   const auto client = connect(invocation);
   if (!client) return report(client.error());
-  const bool waits = (options.wait || options.follow) && !options.test_only;
-  JobWatch watch(**client);
-  if (waits) {
-    if (auto started = watch.start(); !started) return report(started.error());
+  return submit_job(**client, std::move(*spec), options.after);
+}
+
+int submit_as_script(const Invocation& invocation, const SubmitOptions& options, Script script,
+                     const Surroundings& around) {
+  const auto environment = own_environment();
+  auto request = read_request(script, {.surroundings = around, .environment = environment});
+  if (!request) return report(request.error());
+  auto typed = spec_from(SpecUse::submit, options.spec, around);
+  if (!typed) return report(typed.error());
+  overlay(std::move(*typed), *request);
+  if (!options.exports.empty()) request->exports = options.exports;
+  AfterSubmit after = options.after;
+  after.wait = after.wait || request->wait;
+  after.parsable = after.parsable || request->parsable;
+  after.test_only = after.test_only || request->test_only;
+  return submit_script(invocation,
+                       {.script = std::move(script),
+                        .arguments = {options.command.begin() + 1, options.command.end()},
+                        .request = std::move(*request)},
+                       around, after);
+}
+
+bool names_pipeline(const SubmitOptions& options) {
+  return options.form == CommandForm::bare && options.command.size() == 1 && options.command.front().ends_with(".json");
+}
+
+int submit(const Invocation& invocation, const SubmitOptions& options) {
+  if (options.command.empty()) {
+    return report({exit_code::usage, "what shall it run? e.g. jobctl submit -- python3 train.py"});
   }
-  core::ValueMap call_options;
-  if (options.test_only) call_options.emplace("dry_run", core::Value(true));
-  const auto id = (*client)->submit(*spec, call_options);
-  if (!id) return report(with_largest_variable(id.error(), environment->variables));
-  if (options.test_only) return print("It would be accepted; nothing was queued.\n");
-  const std::string line = (options.parsable ? "" : "Submitted job ") + std::to_string(*id) + "\n";
-  // With --follow stdout belongs to the job's output.
-  const int printed = options.follow ? (write_all(STDERR_FILENO, line), exit_code::success) : print(line);
-  return waits ? wait_for_end(**client, watch, *id, options) : printed;
+  const auto around = surroundings();
+  if (names_pipeline(options)) {
+    return submit_pipeline(invocation, options.command.front(), options.spec, options.exports, around, options.after);
+  }
+  auto script = find_script(options.command.front(), options.form);
+  if (!script) return report(script.error());
+  if (*script) return submit_as_script(invocation, options, std::move(**script), around);
+  return submit_command(invocation, options, around);
 }
 
 }  // namespace
 
 int run_submit(Invocation& invocation) {
   SubmitOptions options;
-  VerbParser parser(invocation, "Queue a command as a job: it starts when its turn has come and its memory is free.",
-                    "jobctl submit --class train --mem 12G --time 8h -- python3 train.py --epochs 90");
+  VerbParser parser(invocation,
+                    "Queue a command as a job: it starts when its turn has come and its memory is free. A script is "
+                    "copied, and its #JOB and #SBATCH lines are read; NAME.json is a pipeline of jobs.",
+                    "jobctl submit --class train --mem 12G --time 8h -- python3 train.py --epochs 90\n"
+                    "  jobctl submit train.sh\n"
+                    "  jobctl submit --test-only night.json");
   add_options(parser, options);
   if (const auto code = parser.parse()) return *code;
+  options.form = parser.behind_dashes() ? CommandForm::behind_dashes : CommandForm::bare;
   return submit(invocation, options);
 }
 

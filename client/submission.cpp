@@ -1,0 +1,116 @@
+#include "client/submission.hpp"
+
+#include <optional>
+
+#include <unistd.h>
+
+#include "client/environment.hpp"
+#include "client/following.hpp"
+#include "client/output.hpp"
+#include "client/selection.hpp"
+#include "client/values.hpp"
+#include "client/waiting.hpp"
+
+namespace mljobd::client {
+namespace {
+
+// The daemon's sentence says which bound; what to leave out, only this side knows.
+Failure with_largest_variable(Failure failure, const core::ValueMap& spec) {
+  const auto environment = texts_or_empty(spec, "environment");
+  if (failure.message.find("environment") != std::string::npos && !environment.empty()) {
+    failure.message += "; the largest variable is " + largest_variable(environment) + ", see --export";
+  }
+  return failure;
+}
+
+std::string detach_message(const std::vector<core::JobId>& ids) {
+  std::string numbers;
+  for (const auto id : ids) numbers.append(numbers.empty() ? "" : " ").append(std::to_string(id));
+  return std::string(ids.size() == 1 ? "job " : "jobs ") + numbers + (ids.size() == 1 ? " goes" : " go") +
+         " on; `jobctl cancel " + numbers + "` stops " + (ids.size() == 1 ? "it" : "them");
+}
+
+int wait_for_end(ManagerClient& client, JobWatch& watch, const std::vector<core::JobId>& ids,
+                 const AfterSubmit& after) {
+  detach_on_interrupt(detach_message(ids));
+  if (after.follow) {
+    const auto row = follow_log(client, watch, {.id = ids.front()});
+    return row ? exit_code_of(*row) : report(row.error());
+  }
+  WaitTracker tracker(ids, WaitFor::done, WaitMode::all);
+  if (auto waited = watch.wait(tracker, JobWatch::FirstLook::spared, std::nullopt); !waited) {
+    return report(waited.error());
+  }
+  return tracker.exit_code();
+}
+
+// "@" is the last one that I submitted, which only a list of my jobs tells.
+Outcome<void> resolve_last_job(ManagerClient& client, core::ValueMap& spec) {
+  const auto found = spec.find("after");
+  if (found == spec.end()) return {};
+  for (auto& [kind, job] : std::get<core::StringPairs>(found->second.storage)) {
+    if (job != "@") continue;
+    const auto id = select_job(client, job, Purpose::look);
+    if (!id) return tl::unexpected(id.error());
+    job = std::to_string(*id);
+  }
+  return {};
+}
+
+core::ValueMap call_options(const AfterSubmit& after) {
+  return after.test_only ? core::ValueMap{{"dry_run", core::Value(true)}} : core::ValueMap{};
+}
+
+std::string lines_for(const std::vector<core::JobId>& ids, const Rows& specs, const AfterSubmit& after) {
+  std::string lines;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!after.parsable) lines += after.sentence;
+    lines += std::to_string(ids[i]);
+    if (!after.parsable && specs.size() > 1) lines += " (" + text_or_empty(specs[i], "name") + ")";
+    lines += '\n';
+  }
+  return lines;
+}
+
+int finish(ManagerClient& client, JobWatch& watch, const std::vector<core::JobId>& ids, const Rows& specs,
+           const AfterSubmit& after) {
+  const std::string lines = lines_for(ids, specs, after);
+  // With --follow stdout belongs to the job's output.
+  const int printed = after.follow ? (write_all(STDERR_FILENO, lines), exit_code::success) : print(lines);
+  return after.wait || after.follow ? wait_for_end(client, watch, ids, after) : printed;
+}
+
+}  // namespace
+
+Outcome<void> add_environment(const std::vector<std::string>& exports, core::ValueMap& spec) {
+  const auto environment = select_environment(exports, own_environment());
+  if (!environment) return tl::unexpected(environment.error());
+  for (const auto& name : environment->left_out) warn("the variable " + name + " is not UTF-8 and stays behind");
+  if (!environment->variables.empty()) spec.insert_or_assign("environment", core::Value(environment->variables));
+  return {};
+}
+
+int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& after) {
+  if (auto resolved = resolve_last_job(client, spec); !resolved) return report(resolved.error());
+  JobWatch watch(client);
+  if ((after.wait || after.follow) && !after.test_only) {
+    if (auto started = watch.start(); !started) return report(started.error());
+  }
+  const auto id = client.submit(spec, call_options(after));
+  if (!id) return report(with_largest_variable(id.error(), spec));
+  if (after.test_only) return print("It would be accepted; nothing was queued.\n");
+  return finish(client, watch, {*id}, {spec}, after);
+}
+
+int submit_jobs(ManagerClient& client, Rows specs, const AfterSubmit& after) {
+  JobWatch watch(client);
+  if (after.wait && !after.test_only) {
+    if (auto started = watch.start(); !started) return report(started.error());
+  }
+  const auto ids = client.submit_pipeline(specs, call_options(after));
+  if (!ids) return report(with_largest_variable(ids.error(), specs.front()));
+  if (after.test_only) return exit_code::success;
+  return finish(client, watch, *ids, specs, after);
+}
+
+}  // namespace mljobd::client
