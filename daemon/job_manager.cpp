@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/format.hpp"
 #include "core/job_view.hpp"
 #include "log.hpp"
 #include "users.hpp"
@@ -10,21 +11,13 @@
 namespace mljobd {
 namespace {
 
-// Enough to keep PID 1 busy without making other users of it wait behind a long queue of ours.
-constexpr std::uint32_t concurrent_starts = 16;
 // Finished jobs that keep their bus object; older ones come back when somebody asks for them.
 constexpr std::size_t finished_in_memory = 64;
 constexpr std::uint64_t finishes_between_prunes = 200;
-constexpr auto storage_retry_interval = std::chrono::seconds(2);
 // How far a runaway writer may get over its bound between two looks.
 constexpr auto sample_interval = std::chrono::seconds(1);
 
 constexpr const char* storage_problem = "storage";
-
-template <class State>
-bool in(const core::Job& job) {
-  return std::holds_alternative<State>(job.state);
-}
 
 std::string state_message(const core::Job& job) {
   if (const auto* finished = std::get_if<core::Finished>(&job.state)) return finished->cause.advice;
@@ -50,7 +43,8 @@ JobManager::JobManager(systemd::EventLoop& loop, store::Store& store, const kern
       settings_(std::move(settings)),
       flush_(loop.make_deferred([this] { flush(); })),
       retry_timer_(loop.make_timer([this] { schedule_flush(); })),
-      time_limit_timer_(loop.make_timer([this] { time_limits_reached(); })),
+      deadline_timer_(loop.make_timer([this] { deadlines_reached(); })),
+      plan_timer_(loop.make_timer([this] { schedule_flush(); })),
       sample_timer_(loop.make_timer([this] { sample(); })) {}
 
 void JobManager::connect(JobRunner& runner, JobObserver& observer) {
@@ -65,7 +59,8 @@ core::Expected<void> JobManager::load() {
   if (!last_id) return tl::unexpected(last_id.error());
   const auto draining = store_.draining();
   if (!draining) return tl::unexpected(draining.error());
-  for (auto& job : *jobs) jobs_.emplace(job.id, std::move(job));
+  for (auto& job : *jobs) jobs_.add(std::move(job));
+  restore_cores();
   last_id_ = *last_id;
   draining_ = *draining;
   finished_count_ = store_.finished_count().value_or(0);
@@ -84,9 +79,28 @@ void JobManager::begin() {
 // --- Events
 
 void JobManager::handle(core::JobId id, const core::JobEvent& event) {
-  const auto found = jobs_.find(id);
-  if (found == jobs_.end()) return;
-  if (const auto done = transition(found->second, event); !done) log::warning(done.error().message);
+  if (const auto* ended = std::get_if<core::Ended>(&event)) return handle_end(id, *ended);
+  core::Job* job = jobs_.find(id);
+  if (job == nullptr) return;
+  if (const auto done = transition(*job, event); !done) log::warning(done.error().message);
+}
+
+void JobManager::handle_end(core::JobId id, core::Ended event) {
+  core::Job* job = jobs_.find(id);
+  if (job == nullptr) return;
+  event.retry = core::retry_after(*job, event.verdict, memory_bound(*job), loop_.now().real);
+  if (event.retry) {
+    events_.push_back({.time = loop_.now().real,
+                       .job = id,
+                       .kind = "decision",
+                       .old_state = std::string(core::to_word(job->state)),
+                       .new_state = "queued",
+                       .reason = "retry " + std::to_string(job->retries + 1) + " of " +
+                                 std::to_string(job->spec.max_retries) + " in " +
+                                 core::format_duration(event.retry->not_before - loop_.now().real),
+                       .message = event.verdict.cause.advice});
+  }
+  if (const auto done = transition(*job, event); !done) log::warning(done.error().message);
 }
 
 core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent& event) {
@@ -103,6 +117,7 @@ core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent
 
 void JobManager::note_change(const core::Job& job, const std::string& old_state) {
   const std::string new_state(core::to_word(job.state));
+  jobs_.reindex(job);
   dirty_.insert(job.id);
   replan_ = true;
   schedule_flush();
@@ -142,68 +157,15 @@ void JobManager::reserve_id(core::JobId id) {
 void JobManager::schedule_flush() { flush_->schedule(); }
 
 void JobManager::flush() {
-  if (replan_ && started_ && !storage_failing_) plan();
+  if (replan_ && started_ && !storage_failing_) plan_when_due();
   const bool durable = persist();
+  divide_cpus();
   announce();
   if (durable) answer();
   act();
   // Only now: what is to be done about the ended ones needs their records.
   forget_unused();
-  arm_time_limit();
-}
-
-void JobManager::plan() {
-  replan_ = false;
-  core::SchedulerInput input;
-  input.classes = settings_.classes;
-  input.memory_capacity = memory().jobs_max;
-  input.draining = draining_;
-  std::uint32_t starting = 0;
-  for (const auto& [id, job] : jobs_) {
-    const auto claim = core::memory_claim(job.spec.limits);
-    if (core::has_units(job.state) || (core::is_waiting(job.state) && runner_->holds_units(id))) {
-      // One that is back in the queue while PID 1 still clears its last attempt away counts as running until then.
-      input.running.push_back({.id = id, .owner = job.owner, .class_name = job.spec.class_name, .memory_claim = claim});
-      if (in<core::Starting>(job)) ++starting;
-    } else if (core::is_waiting(job.state)) {
-      input.waiting.push_back({.id = id,
-                               .owner = job.owner,
-                               .class_name = job.spec.class_name,
-                               .priority = job.spec.priority,
-                               .memory_claim = claim,
-                               .submitted = job.submitted,
-                               .held = in<core::Held>(job)});
-    }
-  }
-  if (input.waiting.empty()) return;
-  input.start_limit = starting >= concurrent_starts ? 0 : concurrent_starts - starting;
-  for (const auto& entry : core::plan(input)) {
-    core::Job& job = jobs_.at(entry.id);
-    if (entry.start) {
-      if (const auto room = check_room_for_output(); !room) {
-        set_problem("log", room.error().message);
-        retry_timer_->arm(loop_.now().boot + storage_retry_interval);
-        replan_ = true;
-        return;
-      }
-      set_problem("log", "");
-      admit(job);
-    } else if (in<core::Queued>(job)) {
-      // The reason is derived from the present, so it is announced but not recorded.
-      const auto outcome = core::apply(job, core::Waiting{.reason = entry.reason, .detail = entry.detail}, loop_.now());
-      if (outcome && outcome->changed) reason_changed_.insert(job.id);
-    }
-  }
-  replan_ = false;
-}
-
-void JobManager::admit(core::Job& job) {
-  if (const auto done = transition(job, core::Admitted{.boot_id = machine_.boot_id}); !done) {
-    log::error(done.error().message);
-    return;
-  }
-  job.attempt.class_oom_before = runner_->class_oom_count(job.spec.class_name);
-  job.attempt.total_oom_before = runner_->total_oom_count();
+  arm_deadlines();
 }
 
 bool JobManager::persist() {
@@ -256,8 +218,8 @@ void JobManager::persist_failed(const core::Error& error) {
   for (const auto& pending : starts) {
     if (pending.action != core::JobAction::start_units) {
       actions_.push_back(pending);
-    } else if (const auto found = jobs_.find(pending.id); found != jobs_.end()) {
-      if (const auto done = transition(found->second, core::StartPostponed{}); !done) log::error(done.error().message);
+    } else if (core::Job* job = jobs_.find(pending.id)) {
+      if (const auto done = transition(*job, core::StartPostponed{}); !done) log::error(done.error().message);
     }
   }
   retry_timer_->arm(loop_.now().boot + storage_retry_interval);
@@ -315,6 +277,9 @@ void JobManager::execute(const PendingAction& pending) {
     case core::JobAction::thaw_units:
       runner_->thaw_then_stop(*job);
       break;
+    case core::JobAction::warn:
+      warn(*job);
+      break;
     case core::JobAction::stop_units:
       runner_->stop(*job);
       break;
@@ -325,35 +290,20 @@ void JobManager::execute(const PendingAction& pending) {
   }
 }
 
-// --- Time limits, logs, history
-
-void JobManager::arm_time_limit() {
-  std::optional<core::BootTime> first;
-  for (const auto& [id, job] : jobs_) {
-    const auto deadline = core::time_limit_deadline(job);
-    if (deadline && (!first || *deadline < *first)) first = deadline;
-  }
-  if (first) {
-    time_limit_timer_->arm(*first);
-  } else {
-    time_limit_timer_->disarm();
-  }
+void JobManager::warn(const core::Job& job) {
+  const auto& signal = *job.spec.warn_signal;
+  const bool everybody = signal.to == core::WarnSignal::To::steps;  // the first process ignores it, see mljob-launch
+  runner_->signal(job, everybody ? "all" : "main", signal.number, [id = job.id](const core::Expected<void>& sent) {
+    if (!sent) log::warning("job " + std::to_string(id) + ": the warning signal: " + sent.error().message);
+  });
 }
 
-void JobManager::time_limits_reached() {
-  const auto now = loop_.now().boot;
-  for (auto& [id, job] : jobs_) {
-    const auto deadline = core::time_limit_deadline(job);
-    if (!deadline || *deadline > now) continue;
-    if (const auto done = transition(job, core::TimeLimitReached{}); !done) log::error(done.error().message);
-  }
-  schedule_flush();
-}
+// --- Logs, history
 
 void JobManager::sample() {
   bool again = false;
-  for (const auto& [id, job] : jobs_) {
-    if (!core::has_units(job.state)) continue;
+  for (const auto id : jobs_.active()) {
+    const core::Job& job = jobs_.at(id);
     again = true;
     if (job.spec.kind != core::JobKind::batch) continue;
     if (const auto bounded = logs_.bound(id, job.attempt.number, settings_.log_limit); !bounded) {

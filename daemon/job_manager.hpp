@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/cpu_partition.hpp"
@@ -21,6 +22,7 @@
 #include "core/spec_validation.hpp"
 #include "core/value.hpp"
 #include "core/worker_advice.hpp"
+#include "job_registry.hpp"
 #include "job_runner.hpp"
 #include "kernel/job_logs.hpp"
 #include "kernel/machine.hpp"
@@ -71,6 +73,7 @@ class JobManager {
  public:
   using Reply = std::function<void(core::Expected<core::JobId>)>;
   using Done = std::function<void(core::Expected<void>)>;
+  using ManyReply = std::function<void(core::Expected<std::vector<core::JobId>>)>;
 
   JobManager(systemd::EventLoop& loop, store::Store& store, const kernel::JobLogs& logs, kernel::Machine machine,
              core::Settings settings);
@@ -82,7 +85,10 @@ class JobManager {
   void begin();
 
   // --- Requests. A Reply or Done is called exactly once, after the change is durable or refused.
+  // An array answers with the id of its first job; a key that is known, with the job that has it.
   void submit(const Caller& caller, const core::ValueMap& spec, bool dry_run, Reply reply);
+  // All or none. Specifications name each other in `after`; the answer has the first id of each.
+  void submit_pipeline(const Caller& caller, const std::vector<core::ValueMap>& specs, bool dry_run, ManyReply reply);
   void start_foreground(const Caller& caller, core::JobKind kind, std::vector<kernel::UniqueFd> pidfds,
                         core::ValueMap spec, Reply reply);
   [[nodiscard]] core::Expected<void> cancel(const Caller& caller, core::JobId id);
@@ -106,7 +112,7 @@ class JobManager {
   [[nodiscard]] core::Expected<core::ValueMap> specification(const Caller& caller, core::JobId id);
   [[nodiscard]] core::Expected<kernel::UniqueFd> open_log(const Caller& caller, core::JobId id, std::uint32_t attempt);
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
-  [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_; }
+  [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_.all(); }
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] core::MemoryAccount memory() const;
   [[nodiscard]] const core::CpuTopology& topology() const { return machine_.topology; }
@@ -114,6 +120,8 @@ class JobManager {
   [[nodiscard]] core::CoreAllocations core_allocations() const;
   // What the job runs on now, or would if it started now.
   [[nodiscard]] core::CpuAllotment cpu_allotment(const core::Job& job) const;
+  // The logical CPUs that its slice is to be kept on; empty: no restriction.
+  [[nodiscard]] core::CpuList cpus_for(const core::Job& job) const;
   // For so many trainings side by side, with their data in this directory. Errors: invalid_spec.
   [[nodiscard]] core::Expected<core::Advice> advise(std::uint32_t jobs, const std::string& directory) const;
   // From what the job did. Where its data is, is told to its owner and root only. Errors: no_such_job, storage.
@@ -130,6 +138,9 @@ class JobManager {
   void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
 
  private:
+  // How often what could not be written is tried again.
+  static constexpr auto storage_retry_interval = std::chrono::seconds(2);
+
   struct PendingAction {
     core::JobId id = 0;
     core::JobAction action{};
@@ -140,27 +151,54 @@ class JobManager {
     Reply reply{};
   };
 
-  [[nodiscard]] core::ValidationContext validation_context(const Caller& caller, core::JobKind kind) const;
-  [[nodiscard]] core::Expected<void> check_quota(const Caller& caller) const;
+  using FindJobs = std::function<core::Expected<std::vector<core::JobId>>(const std::string& reference)>;
+  struct ValidJob {
+    core::JobSpec spec{};
+    core::JobId first_id = 0;
+  };
+
+  [[nodiscard]] core::ValidationContext validation_context(const Caller& caller, core::JobKind kind,
+                                                           FindJobs find_jobs = {}) const;
+  [[nodiscard]] core::Expected<std::vector<core::JobId>> find_jobs(const Caller& caller, const std::string& reference);
+  [[nodiscard]] core::Expected<std::vector<core::JobId>> jobs_of_array(core::JobId id);
+  [[nodiscard]] core::Expected<std::vector<ValidJob>> validate_pipeline(const Caller& caller,
+                                                                        const std::vector<core::ValueMap>& specs);
+  [[nodiscard]] core::Expected<void> check_quota(const Caller& caller, std::size_t jobs = 1) const;
+  [[nodiscard]] std::optional<core::JobId> job_with_key(const Caller& caller, const std::string& key) const;
+  void learn_memory(const Caller& caller, core::JobSpec& spec) const;
   [[nodiscard]] core::Expected<void> check_room_for_output() const;
   [[nodiscard]] core::Expected<core::Job*> owned(const Caller& caller, core::JobId id);
   [[nodiscard]] core::Expected<void> request(const Caller& caller, core::JobId id, const core::JobEvent& event);
-  [[nodiscard]] core::Expected<void> check_start_now(const core::JobSpec& spec) const;
-  core::Expected<core::Job*> add_job(const Caller& caller, core::JobSpec spec);
+  [[nodiscard]] core::Expected<void> check_start_now(const core::JobSpec& spec);
+  core::Expected<core::Job*> add_job(const Caller& caller, core::JobSpec spec,
+                                     const std::optional<core::ArrayPlace>& place = {});
+  // As many jobs as the submission stands for. The first.
+  core::Expected<core::JobId> add_jobs(const Caller& caller, core::JobSpec spec);
   void admit(core::Job& job);
   [[nodiscard]] core::Expected<void> transition(core::Job& job, const core::JobEvent& event);
+  void handle_end(core::JobId id, core::Ended event);  // decides on a retry
   void note_change(const core::Job& job, const std::string& old_state);
   void schedule_flush();
   void flush();
   void plan();
+  void plan_when_due();
+  [[nodiscard]] core::SchedulerInput scheduler_input(std::deque<std::string>& groups);
+  [[nodiscard]] core::RunningJob running_job(const core::Job& job, std::deque<std::string>& groups) const;
+  [[nodiscard]] core::WaitingJob waiting_job(const core::Job& job, std::deque<std::string>& groups);
+  [[nodiscard]] core::KnownJob known_job(core::JobId id);
+  [[nodiscard]] core::Bytes memory_bound(const core::Job& job) const;
+  bool carry_out(const core::PlanEntry& entry);
+  void divide_cpus();
+  void restore_cores();
   [[nodiscard]] bool persist();
   void persist_failed(const core::Error& error);
   void answer();
   void announce();
   void act();
   void execute(const PendingAction& pending);
-  void arm_time_limit();
-  void time_limits_reached();
+  void warn(const core::Job& job);
+  void arm_deadlines();
+  void deadlines_reached();
   void sample();
   void prune_history();
   void keep_finished(core::JobId id);
@@ -175,8 +213,10 @@ class JobManager {
   JobRunner* runner_ = nullptr;
   JobObserver* observer_ = nullptr;
 
-  std::map<core::JobId, core::Job> jobs_;
-  std::deque<core::JobId> finished_;  // in memory, the longest unused first
+  JobRegistry jobs_;
+  std::unordered_map<core::JobId, core::KnownJob> known_jobs_;  // of the history, that others wait for
+  core::CpuList shared_cpus_;                                   // in force; empty: nobody has reserved any
+  std::deque<core::JobId> finished_;                            // in memory, the longest unused first
   std::map<core::JobId, Progress> progress_;
   std::map<core::JobId, ForegroundStart> foreground_;
   core::JobId last_id_ = 0;
@@ -197,7 +237,9 @@ class JobManager {
   std::vector<std::pair<core::JobId, Reply>> replies_;
   std::unique_ptr<systemd::EventLoop::Deferred> flush_;
   std::unique_ptr<systemd::EventLoop::Timer> retry_timer_;
-  std::unique_ptr<systemd::EventLoop::Timer> time_limit_timer_;
+  std::unique_ptr<systemd::EventLoop::Timer> deadline_timer_;
+  std::unique_ptr<systemd::EventLoop::Timer> plan_timer_;
+  core::BootTime next_plan_{};
   std::unique_ptr<systemd::EventLoop::Timer> sample_timer_;
 };
 

@@ -19,10 +19,7 @@ core::CpuList own_cpus(const core::Job& job) {
 
 }  // namespace
 
-const core::Job* JobManager::find(core::JobId id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : &found->second;
-}
+const core::Job* JobManager::find(core::JobId id) const { return jobs_.find(id); }
 
 core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
   if (const auto* job = find(id)) return job;
@@ -35,12 +32,12 @@ core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
   auto loaded = store_.load(id);
   if (!loaded) return tl::unexpected(loaded.error());
   if (!*loaded) return unknown();
-  const auto [added, inserted] = jobs_.emplace(id, std::move(**loaded));
+  const core::Job& added = jobs_.add(std::move(**loaded));
   finished_.push_back(id);
-  observer_->job_recalled(added->second);
+  observer_->job_recalled(added);
   // A call may name all of a long history, and every job in it may have a large environment.
   forget_unused();
-  return &added->second;
+  return &added;
 }
 
 core::Expected<std::vector<core::Job>> JobManager::list(const store::JobFilter& filter) const {
@@ -54,37 +51,31 @@ core::Expected<std::vector<core::Job>> JobManager::list(const store::JobFilter& 
 }
 
 Counts JobManager::counts() const {
-  Counts counts{.finished = finished_count_};
-  for (const auto& [id, job] : jobs_) {
-    if (core::is_waiting(job.state)) ++counts.queued;
-    if (core::has_units(job.state)) ++counts.running;
-  }
-  return counts;
+  return {.queued = static_cast<std::uint32_t>(jobs_.waiting().size()),
+          .running = static_cast<std::uint32_t>(jobs_.active().size()),
+          .finished = finished_count_};
 }
 
 core::MemoryAccount JobManager::memory() const {
   core::MemoryAccount account{
       .total = machine_.total_memory,
       .jobs_max = machine_.total_memory - core::host_memory_reserve(settings_, machine_.total_memory)};
-  for (const auto& [id, job] : jobs_) {
-    if (core::has_units(job.state)) account.reserved += core::memory_claim(job.spec.limits);
-  }
+  for (const auto id : jobs_.active()) account.reserved += core::memory_claim(jobs_.find(id)->spec.limits);
   return account;
 }
 
 core::CoreAllocations JobManager::core_allocations() const {
   core::CoreAllocations allocations;
-  for (const auto& [id, job] : jobs_) {
-    if (!core::has_units(job.state)) continue;
-    if (auto cpus = own_cpus(job); !cpus.empty()) allocations.emplace(id, std::move(cpus));
+  for (const auto id : jobs_.active()) {
+    if (auto cpus = own_cpus(*jobs_.find(id)); !cpus.empty()) allocations.emplace(id, std::move(cpus));
   }
   return allocations;
 }
 
 core::CpuAllotment JobManager::cpu_allotment(const core::Job& job) const {
   std::uint32_t sharing = 1;
-  for (const auto& [id, other] : jobs_) {
-    if (id != job.id && core::has_units(other.state) && own_cpus(other).empty()) ++sharing;
+  for (const auto id : jobs_.active()) {
+    if (id != job.id && jobs_.find(id)->attempt.reserved_cpus.empty()) ++sharing;
   }
   return core::cpu_allotment(topology(), own_cpus(job), core::shared_cpus(topology(), core_allocations()),
                              job.spec.limits, sharing);

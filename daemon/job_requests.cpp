@@ -40,34 +40,32 @@ core::Expected<void> check_processes(const Caller& caller, const std::vector<ker
 
 }  // namespace
 
-core::ValidationContext JobManager::validation_context(const Caller& caller, core::JobKind kind) const {
+core::ValidationContext JobManager::validation_context(const Caller& caller, core::JobKind kind,
+                                                       FindJobs find_jobs) const {
   return {.settings = settings_,
           .kind = kind,
           .privileged = caller.privileged,
           .total_memory = machine_.total_memory,
           .jobs_memory_max = memory().jobs_max,
-          .logical_cpus = machine_.logical_cpus};
+          .logical_cpus = machine_.logical_cpus,
+          .cores_for_jobs = core::cores_for_jobs(topology()),
+          .find_jobs = std::move(find_jobs)};
 }
 
-core::Expected<void> JobManager::check_quota(const Caller& caller) const {
-  std::uint32_t of_caller = 0;
-  std::uint32_t unfinished = 0;
-  for (const auto& [id, job] : jobs_) {
-    if (core::is_finished(job.state)) continue;
-    ++unfinished;
-    if (core::is_waiting(job.state) && job.owner == caller.uid) ++of_caller;
-  }
-  if (of_caller >= settings_.quotas.queued_jobs && !caller.privileged) {
+core::Expected<void> JobManager::check_quota(const Caller& caller, std::size_t jobs) const {
+  const std::size_t of_caller = jobs_.waiting_of(caller.uid);
+  const std::size_t unfinished = jobs_.waiting().size() + jobs_.active().size();
+  if (of_caller + jobs > settings_.quotas.queued_jobs && !caller.privileged) {
     return core::failure(core::ErrorCode::limit_exceeded,
-                         "you have " + std::to_string(of_caller) +
-                             " jobs waiting, as many as one user may (quotas.queued_jobs); try again when some have "
-                             "started, or cancel some");
+                         "you have " + std::to_string(of_caller) + " jobs waiting, and one user may have " +
+                             std::to_string(settings_.quotas.queued_jobs) +
+                             " (quotas.queued_jobs); try again when some have started, or cancel some");
   }
-  if (unfinished >= settings_.quotas.unfinished_jobs_total) {
+  if (unfinished + jobs > settings_.quotas.unfinished_jobs_total) {
     return core::failure(core::ErrorCode::limit_exceeded,
-                         std::to_string(unfinished) +
-                             " jobs of all users are unfinished, as many as this daemon holds "
-                             "(quotas.unfinished_jobs_total); try again later");
+                         std::to_string(unfinished) + " jobs of all users are unfinished, and this daemon holds " +
+                             std::to_string(settings_.quotas.unfinished_jobs_total) +
+                             " (quotas.unfinished_jobs_total); try again later");
   }
   return {};
 }
@@ -92,7 +90,8 @@ core::Expected<core::Job*> JobManager::owned(const Caller& caller, core::JobId i
   return &job;
 }
 
-core::Expected<core::Job*> JobManager::add_job(const Caller& caller, core::JobSpec spec) {
+core::Expected<core::Job*> JobManager::add_job(const Caller& caller, core::JobSpec spec,
+                                               const std::optional<core::ArrayPlace>& place) {
   auto owner_name = user_name(caller.uid);
   if (!owner_name) return tl::unexpected(owner_name.error());
   core::Job job;
@@ -102,40 +101,24 @@ core::Expected<core::Job*> JobManager::add_job(const Caller& caller, core::JobSp
   job.state = spec.hold ? core::JobState(core::Held{}) : core::JobState(core::Queued{});
   job.spec = std::move(spec);
   job.submitted = loop_.now().real;
-  core::Job& added = jobs_.emplace(job.id, std::move(job)).first->second;
+  job.array = place;
+  core::Job& added = jobs_.add(std::move(job));
   submitted_.insert(added.id);
   note_change(added, "");
   return &added;
 }
 
-void JobManager::submit(const Caller& caller, const core::ValueMap& spec, bool dry_run, Reply reply) {
-  auto valid = core::validate_spec(spec, validation_context(caller, core::JobKind::batch));
-  if (!valid) return reply(tl::unexpected(valid.error()));
-  if (const auto allowed = check_quota(caller); !allowed) return reply(tl::unexpected(allowed.error()));
-  if (const auto room = check_room_for_output(); !room) return reply(tl::unexpected(room.error()));
-  if (dry_run) return reply(core::JobId{0});
-  const auto job = add_job(caller, std::move(*valid));
-  if (!job) return reply(tl::unexpected(job.error()));
-  replies_.emplace_back((*job)->id, std::move(reply));
-}
-
-core::Expected<void> JobManager::check_start_now(const core::JobSpec& spec) const {
-  core::SchedulerInput input;
-  input.classes = settings_.classes;
-  input.memory_capacity = memory().jobs_max;
-  input.draining = draining_;
+core::Expected<void> JobManager::check_start_now(const core::JobSpec& spec) {
+  std::deque<std::string> groups;
+  core::SchedulerInput input = scheduler_input(groups);
+  // Its owner sits before the terminal: it passes whoever waits, and starts or is refused.
+  input.waiting.clear();
   input.start_limit = 1;
-  for (const auto& [id, job] : jobs_) {
-    if (!core::has_units(job.state)) continue;
-    input.running.push_back({.id = id,
-                             .owner = job.owner,
-                             .class_name = job.spec.class_name,
-                             .memory_claim = core::memory_claim(job.spec.limits)});
-  }
   input.waiting.push_back({.id = last_id_ + 1,
                            .class_name = spec.class_name,
                            .priority = spec.priority,
-                           .memory_claim = core::memory_claim(spec.limits)});
+                           .memory_claim = core::memory_claim(spec.limits),
+                           .cores = spec.limits.cpus});
   const auto entries = core::plan(input);
   if (!entries.empty() && entries.front().start) return {};
   const std::string why =
@@ -243,10 +226,10 @@ void JobManager::set_limits(const Caller& caller, core::JobId id, const core::Va
     return done(core::failure(core::ErrorCode::invalid_state, subject(id) + " has finished; its limits are history"));
   }
   const auto commit = [this, id](core::JobSpec changed) {
-    const auto found = jobs_.find(id);
-    if (found == jobs_.end()) return;
-    found->second.spec = std::move(changed);
-    note_change(found->second, std::string(core::to_word(found->second.state)));
+    core::Job* found = jobs_.find(id);
+    if (found == nullptr) return;
+    found->spec = std::move(changed);
+    note_change(*found, std::string(core::to_word(found->state)));
     reason_changed_.insert(id);
   };
   if (!core::has_units((*job)->state)) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include <sys/utsname.h>
+
+#include "core/file_pattern.hpp"
+#include "core/job_environment.hpp"
 #include "core/unit_names.hpp"
 #include "kernel/environment_file.hpp"
 #include "kernel/process.hpp"
 #include "log.hpp"
-#include "systemd/unit_properties.hpp"
 
 namespace mljobd {
 namespace {
@@ -24,16 +27,18 @@ constexpr std::uint32_t exit_report_rounds = 20;
 // Watching and unwatching cost the bus several calls: jobs that come one after the other should not pay for each.
 constexpr auto watch_linger = std::chrono::milliseconds(1500);
 
-std::vector<std::string> job_environment(const core::Job& job) {
-  std::vector<std::string> environment = job.spec.environment;
-  environment.push_back("MLJOB_ID=" + std::to_string(job.id));
-  environment.push_back("MLJOB_NAME=" + job.spec.name);
-  environment.push_back("MLJOB_CLASS=" + job.spec.class_name);
-  environment.push_back("MLJOB_ATTEMPT=" + std::to_string(job.attempt.number));
-  if (const auto ceiling = core::memory_ceiling(job.spec.limits); ceiling != core::unlimited) {
-    environment.push_back("MLJOB_MEMORY=" + std::to_string(ceiling));
+core::PatternFacts pattern_facts(const core::Job& job, std::string_view host) {
+  core::PatternFacts facts{.id = job.id, .name = job.spec.name, .user = job.owner_name, .host = host};
+  if (job.array) {
+    facts.array_id = job.array->array;
+    facts.index = job.array->index;
   }
-  return environment;
+  return facts;
+}
+
+std::string host_name() {
+  struct utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "localhost";
 }
 
 bool has_ended(const systemd::UnitStatus& status, bool seen_active) {
@@ -90,15 +95,28 @@ JobRunner::Live* JobRunner::find_unit(const std::string& unit, core::JobId& id) 
 
 void JobRunner::start(const core::Job& job) {
   Live& live = enlist(job);
-  const auto log_path = logs_.create(job.id, job.attempt.number);
-  if (!log_path) return refuse(job.id, live, log_path.error());
-  const auto environment_file =
-      kernel::write_environment_file(paths_.runtime_directory, job.id, job.attempt.number, job_environment(job));
-  if (!environment_file) return refuse(job.id, live, environment_file.error());
-  launch(job.id, systemd::job_request(
-                     job, callbacks_.settings(),
-                     {.log_path = *log_path, .environment_file = *environment_file, .launcher = paths_.launcher},
-                     paths_.scope));
+  const auto files = job_files(job);
+  if (!files) return refuse(job.id, live, files.error());
+  launch(job.id, systemd::job_request(job, callbacks_.settings(), callbacks_.cpus_for(job), *files, paths_.scope));
+}
+
+core::Expected<systemd::JobFiles> JobRunner::job_files(const core::Job& job) const {
+  auto log_path = logs_.create(job.id, job.attempt.number);
+  if (!log_path) return tl::unexpected(log_path.error());
+  auto environment_file = kernel::write_environment_file(paths_.runtime_directory, job.id, job.attempt.number,
+                                                         core::job_environment(job, callbacks_.cpu_allotment(job)));
+  if (!environment_file) return tl::unexpected(environment_file.error());
+  systemd::JobFiles files{
+      .log_path = std::move(*log_path), .environment_file = std::move(*environment_file), .launcher = paths_.launcher};
+  const std::string host = host_name();
+  const auto facts = pattern_facts(job, host);
+  auto output = core::expand_file_pattern(job.spec.output, facts);
+  if (!output) return tl::unexpected(output.error());
+  auto error = core::expand_file_pattern(job.spec.error, facts);
+  if (!error) return tl::unexpected(error.error());
+  files.output = std::move(*output);
+  files.error = std::move(*error);
+  return files;
 }
 
 void JobRunner::start_scope(const core::Job& job, std::vector<kernel::UniqueFd> pidfds, Done done) {
@@ -110,7 +128,7 @@ void JobRunner::start_scope(const core::Job& job, std::vector<kernel::UniqueFd> 
     live.pids.push_back(process->pid);
   }
   live.pidfds = std::move(pidfds);
-  launch(job.id, systemd::scope_request(job, callbacks_.settings(), live.pids, paths_.scope));
+  launch(job.id, systemd::scope_request(job, callbacks_.settings(), callbacks_.cpus_for(job), live.pids));
 }
 
 void JobRunner::launch(core::JobId id, const systemd::UnitRequest& request) {
@@ -154,7 +172,7 @@ void JobRunner::open_slice(Live& live, const core::Job& job) const {
 void JobRunner::compare_limits(Live& live, const core::Job& job) const {
   if (!live.cgroup) return;
   live.warnings = core::limit_warnings(job.spec, core::find_class(callbacks_.settings(), job.spec.class_name),
-                                       live.cgroup->effective_limits());
+                                       callbacks_.cpus_for(job), live.cgroup->effective_limits());
 }
 
 void JobRunner::became_running(core::JobId id, Live& live) {
@@ -406,6 +424,19 @@ void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Do
                               compare_limits(found->second, *changed);
                             done(std::move(result));
                           });
+}
+
+void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
+  manager_.set_properties(
+      core::job_slice(job), {systemd::allowed_cpus(cpus)}, [this, id = job.id](const core::Expected<void>& result) {
+        const auto found = live_.find(id);
+        const core::Job* changed = callbacks_.find_job(id);
+        if (found == live_.end() || changed == nullptr) return;
+        if (!result) {
+          log::warning("job " + std::to_string(id) + ": moving it to other CPUs failed: " + result.error().message);
+        }
+        compare_limits(found->second, *changed);
+      });
 }
 
 core::Usage JobRunner::usage(const core::Job& job) const {

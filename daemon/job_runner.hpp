@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_topology.hpp"
 #include "core/death_cause.hpp"
 #include "core/job.hpp"
 #include "core/lifecycle.hpp"
 #include "core/limit_check.hpp"
 #include "core/settings.hpp"
+#include "core/worker_advice.hpp"
 #include "evidence.hpp"
 #include "kernel/cgroup_reader.hpp"
 #include "kernel/job_logs.hpp"
@@ -21,6 +23,7 @@
 #include "paths.hpp"
 #include "systemd/event_loop.hpp"
 #include "systemd/service_manager.hpp"
+#include "systemd/unit_properties.hpp"
 
 namespace mljobd {
 
@@ -31,6 +34,8 @@ class JobRunner {
     std::function<void(core::JobId, core::JobEvent)> report;
     std::function<void(core::JobId)> released;  // its unit names may be used again
     std::function<const core::Settings&()> settings;
+    std::function<core::CpuList(const core::Job&)> cpus_for;  // empty: no restriction
+    std::function<core::CpuAllotment(const core::Job&)> cpu_allotment;
   };
   using Done = systemd::ServiceManager::Done;
 
@@ -51,6 +56,7 @@ class JobRunner {
   void thaw(const core::Job& job, Done done);
   void signal(const core::Job& job, const std::string& who, int signal, Done done);
   void set_limits(const core::Job& job, const core::Limits& changes, Done done);
+  void set_cpus(const core::Job& job, const core::CpuList& cpus);  // empty: lifts the restriction
   void report_exit(core::JobId id, core::ProcessExit exit);
 
   // From PID 1.
@@ -94,6 +100,7 @@ class JobRunner {
   Live& enlist(const core::Job& job);
   Live* find(core::JobId id, std::uint32_t attempt);
   Live* find_unit(const std::string& unit, core::JobId& id);
+  [[nodiscard]] core::Expected<systemd::JobFiles> job_files(const core::Job& job) const;
   void launch(core::JobId id, const systemd::UnitRequest& request);
   void start_answered(core::JobId id, std::uint32_t attempt, const core::Expected<std::string>& result);
   void open_slice(Live& live, const core::Job& job) const;

@@ -13,6 +13,8 @@
 namespace mljobd::bus {
 namespace {
 
+using IdAndPath = sdbus::Struct<std::uint32_t, sdbus::ObjectPath>;
+
 constexpr std::size_t most_ids = 10000;
 // An answer of so many rows has taken megabytes, which the allocator would keep.
 constexpr std::size_t large_answer = 200;
@@ -114,6 +116,27 @@ void ManagerObject::Submit(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& res
     const auto asking = caller();
     const auto values = value_or_throw(from_variants(spec));
     manager_.submit(asking, values, dry_run, job_reply(std::move(result)));
+  });
+}
+
+void ManagerObject::SubmitPipeline(sdbus::Result<std::vector<IdAndPath>>&& result, std::vector<VariantMap> specs,
+                                   VariantMap options) {
+  guarded([&] {
+    const Options parsed(options, {"dry_run"});
+    const bool dry_run = parsed.flag("dry_run");
+    const auto asking = caller();
+    std::vector<core::ValueMap> values;
+    values.reserve(specs.size());
+    for (const auto& spec : specs) values.push_back(value_or_throw(from_variants(spec)));
+    manager_.submit_pipeline(asking, values, dry_run,
+                             [reply = pending(std::move(result))](const core::Expected<std::vector<core::JobId>>& ids) {
+                               if (!ids) return reply->fail(ids.error());
+                               std::vector<IdAndPath> jobs;
+                               jobs.reserve(ids->size());
+                               for (const auto id : *ids)
+                                 jobs.emplace_back(id, id == 0 ? sdbus::ObjectPath("/") : job_path(id));
+                               reply->succeed(jobs);
+                             });
   });
 }
 

@@ -58,17 +58,18 @@ class Comparison {
     }
   }
 
-  void cpu_list(const std::optional<std::string>& asked, const std::optional<std::string>& in_force) {
-    if (!asked) return;
+  void cpus(const Limits& limits, const CpuList& meant, const std::optional<std::string>& in_force) {
+    const std::string key = limits.cpus > 0 ? "cpus" : "cpu_list";
+    if (meant.empty()) return;
+    const std::string text = format_cpu_list(meant);
     if (!in_force) {
-      warnings_.push_back(not_enforced("cpu_list", *asked, "cpuset"));
+      warnings_.push_back(not_enforced(key, text, "cpuset"));
       return;
     }
     // Two ways of writing the same CPUs are no difference.
-    const auto asked_cpus = parse_cpu_list(*asked);
     const auto cpus_in_force = parse_cpu_list(*in_force);
-    if (!asked_cpus || !cpus_in_force || *asked_cpus != *cpus_in_force) {
-      warnings_.push_back(different("cpu_list", *asked, in_force->empty() ? "no CPU" : *in_force));
+    if (!cpus_in_force || meant != *cpus_in_force) {
+      warnings_.push_back(different(key, text, in_force->empty() ? "no CPU" : *in_force));
     }
   }
 
@@ -112,7 +113,7 @@ ValueMap effective_view(const EffectiveLimits& effective) {
   return view;
 }
 
-std::vector<std::string> limit_warnings(const JobSpec& spec, const JobClass* job_class,
+std::vector<std::string> limit_warnings(const JobSpec& spec, const JobClass* job_class, const CpuList& cpus,
                                         const EffectiveLimits& effective) {
   const Limits& limits = spec.limits;
   Comparison comparison;
@@ -121,7 +122,7 @@ std::vector<std::string> limit_warnings(const JobSpec& spec, const JobClass* job
   comparison.count("cpu_weight", "cpu", limits.cpu_weight, effective.cpu_weight, &number);
   comparison.count("io_weight", "io", limits.io_weight, effective.io_weight, &number);
   comparison.count("cpu_quota_percent", "cpu", limits.cpu_quota_percent, effective.cpu_quota_percent, &quota);
-  comparison.cpu_list(limits.cpu_list, effective.cpu_list);
+  comparison.cpus(limits, cpus, effective.cpu_list);
   // The weight of a class is what its jobs count on whether they asked or not. (That of its I/O is not said for each
   // job: where the io controller is missing, as under `systemd --user`, it is for every job, and a problem of the
   // daemon's.)

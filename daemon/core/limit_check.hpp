@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_topology.hpp"
 #include "core/job.hpp"
 #include "core/settings.hpp"
 #include "core/types.hpp"
@@ -36,7 +37,9 @@ inline constexpr std::uint32_t unlimited_quota = std::numeric_limits<std::uint32
 
 // One sentence per difference. Memory that was rounded to pages is none. job_class may be null: its weight is then
 // not checked.
+// `cpus`: what the job is meant to be kept on now, which is its cpu_list less what others have reserved, or its own
+// cores; empty: no restriction.
 [[nodiscard]] std::vector<std::string> limit_warnings(const JobSpec& spec, const JobClass* job_class,
-                                                      const EffectiveLimits& effective);
+                                                      const CpuList& cpus, const EffectiveLimits& effective);
 
 }  // namespace mljobd::core

@@ -32,14 +32,18 @@ Finding table_finding(const CpuTopology& topology, const Advice& advice) {
   std::string evidence = counted(advice.cpus, "logical CPU") + ", " + counted(advice.cores, "physical core") + ", " +
                          counted(numa_nodes(topology).size(), "NUMA node") + ", " +
                          counted(advice.jobs, "training job") + ": ";
-  if (advice.jobs == 1) {
+  if (advice.cores == 1) {
+    evidence += "all work takes turns on one core, and a worker each is the least there can be";
+  } else if (advice.jobs == 1) {
     evidence += "one core is for the operating system and the training itself, " + workers + " for workers";
   } else {
     evidence += std::to_string(advice.cores) + " / " + std::to_string(advice.jobs) + " = " + workers +
                 (advice.cores < advice.jobs ? " at least" : "") + " for each";
   }
   return {.evidence = std::move(evidence),
-          .effect = "every physical core has one worker: more would take turns on it, fewer leave cores idle",
+          .effect = advice.cores == 1 || advice.cores < advice.jobs
+                        ? "more workers, or more trainings at once, would only take turns"
+                        : "no two workers take turns on a core, and as few cores as possible are idle",
           .command = submit_with(advice.num_workers)};
 }
 
@@ -49,6 +53,8 @@ std::string storage_effect(StorageType type, std::uint32_t workers, std::uint32_
       return "it serves many readers at once: up to num_workers " + std::to_string(fitting) +
              " may still gain where loading is the bottleneck";
     case StorageType::hdd:
+      if (fitting == workers)
+        return "more readers than num_workers " + std::to_string(workers) + " would move its heads";
       return "every reader more moves its heads: num_workers " + std::to_string(fitting) +
              " is likely to load as fast; large files read in order gain more than workers do";
     case StorageType::network:
@@ -165,7 +171,7 @@ std::string storage_text(const Storage& storage) {
       break;
   }
   if (!storage.device.empty()) text += " (" + storage.device + ")";
-  if (is_virtual(storage)) text += ", says the virtual machine's host";
+  if (is_virtual(storage)) text += ", as the virtual machine's host has it; what is behind it may be faster";
   return text;
 }
 

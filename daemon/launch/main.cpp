@@ -1,6 +1,6 @@
 // mljob-launch: opens the files that a job's output goes to, then becomes the job's program.
 //
-//   mljob-launch [--encoded] [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT…]
+//   mljob-launch [--encoded] [--output PATH] [--error PATH] [--ignore-signal NUMBER] -- PROGRAM [ARGUMENT…]
 //
 // With --encoded, "=XX" in what follows stands for the byte XX (two hexadecimal digits): for what PID 1 would not hand
 // on as it is.
@@ -9,6 +9,7 @@
 // is needed only when it fails.
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +30,7 @@ enum ExitCode { exit_usage = 2, exit_exec = 203, exit_stdout = 209, exit_stderr 
 struct Request {
   const char* output = nullptr;
   const char* error = nullptr;
+  int ignored_signal = 0;    // 0 = none
   char** program = nullptr;  // ends with a null pointer
 };
 
@@ -71,6 +73,9 @@ bool parse(int count, char** arguments, Request& request) {
       request.output = arguments[index + 1];
     } else if (option == "--error") {
       request.error = arguments[index + 1];
+    } else if (option == "--ignore-signal") {
+      request.ignored_signal = std::atoi(arguments[index + 1]);  // NOLINT(cert-err34-c): 0 is refused below
+      if (request.ignored_signal < 1 || request.ignored_signal > SIGRTMAX) return false;
     } else {
       return false;
     }
@@ -122,7 +127,10 @@ int open_to_append(const char* path) {
 int main(int count, char** arguments) {
   Request request;
   if (!parse(count, arguments, request)) {
-    std::fputs("usage: mljob-launch [--encoded] [--output PATH] [--error PATH] -- PROGRAM [ARGUMENT...]\n", stderr);
+    std::fputs(
+        "usage: mljob-launch [--encoded] [--output PATH] [--error PATH] [--ignore-signal NUMBER] -- PROGRAM "
+        "[ARGUMENT...]\n",
+        stderr);
     return exit_usage;
   }
   const int output = request.output != nullptr ? open_to_append(request.output) : -1;
@@ -133,6 +141,7 @@ int main(int count, char** arguments) {
   if (request.error != nullptr && error < 0) {
     return fail_to_open(request.error, "error output", request, "STDERR", exit_stderr);
   }
+  if (request.ignored_signal != 0) std::signal(request.ignored_signal, SIG_IGN);
   // The present one is the job's log, where whoever looks for a reason looks first.
   const int log = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (output >= 0) ::dup2(output, STDOUT_FILENO);

@@ -13,8 +13,8 @@ namespace mljobd::store {
 namespace {
 
 constexpr const char* insert_or_update = R"sql(
-INSERT INTO jobs (id, owner, name, class, state, result, submitted, ended, attempt, record)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO jobs (id, owner, name, class, state, result, submitted, ended, attempt, record, key)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''))
 ON CONFLICT (id) DO UPDATE SET
   owner = excluded.owner, name = excluded.name, class = excluded.class, state = excluded.state,
   result = excluded.result, submitted = excluded.submitted, attempt = excluded.attempt, record = excluded.record,
@@ -27,6 +27,12 @@ constexpr const char* insert_or_update_specification = R"sql(
 INSERT INTO specifications (job, specification, environment) VALUES (?, ?, ?)
 ON CONFLICT (job) DO UPDATE SET specification = excluded.specification, environment = excluded.environment
 WHERE specification IS NOT excluded.specification OR environment IS NOT excluded.environment
+)sql";
+
+// A few, because what a program needs changes; the largest of them, because it is to fit.
+constexpr const char* memory_peak_of_last = R"sql(
+SELECT max(json_extract(record, '$.attempt.usage.memory_peak')) FROM
+  (SELECT record FROM jobs WHERE owner = ? AND name = ? AND result = 'done' ORDER BY id DESC LIMIT 5)
 )sql";
 
 enum Column { id_column, owner_column, submitted_column, record_column, specification_column, environment_column };
@@ -93,6 +99,8 @@ JobTable::JobTable(SQLite::Database& database, ProblemHandler on_problem)
       finished_count_(database, "SELECT count(*) FROM jobs WHERE ended IS NOT NULL"),
       expired_count_(database, "SELECT count(*) FROM (SELECT 1 FROM jobs WHERE ended < ? LIMIT ?)"),
       oldest_(database, "SELECT id, attempt FROM jobs WHERE ended IS NOT NULL ORDER BY ended, id LIMIT ?"),
+      key_(database, "SELECT id FROM jobs WHERE owner = ? AND key = ? ORDER BY id DESC LIMIT 1"),
+      peak_(database, memory_peak_of_last),
       erase_(database, "DELETE FROM jobs WHERE id = ?"),
       erase_specification_(database, "DELETE FROM specifications WHERE job = ?") {}
 
@@ -107,7 +115,7 @@ void JobTable::save(const core::Job& job, core::RealTime finished_at) {
   }
   Query query(save_);
   query.with(job.id).with(job.owner).with(job.spec.name).with(job.spec.class_name).with(state).with(result);
-  query.with(count(job.submitted)).with(ended).with(job.attempt.number).with(record).run();
+  query.with(count(job.submitted)).with(ended).with(job.attempt.number).with(record).with(job.spec.key).run();
   save_specification(job.id, job.spec);
 }
 
@@ -197,6 +205,19 @@ std::vector<PrunedJob> JobTable::prunable(core::RealTime older_than, std::uint32
         {.id = static_cast<core::JobId>(oldest.number(0)), .attempts = static_cast<std::uint32_t>(oldest.number(1))});
   }
   return jobs;
+}
+
+std::optional<core::JobId> JobTable::find_key(core::UserId owner, const std::string& key) {
+  Query query(key_);
+  query.with(owner).with(key);
+  return query.next() ? std::optional(static_cast<core::JobId>(query.number(0))) : std::nullopt;
+}
+
+std::optional<core::Bytes> JobTable::memory_peak(core::UserId owner, const std::string& name) {
+  Query query(peak_);
+  query.with(owner).with(name);
+  if (!query.next() || query.is_null(0)) return std::nullopt;
+  return static_cast<core::Bytes>(query.number(0));
 }
 
 void JobTable::erase(core::JobId id) {

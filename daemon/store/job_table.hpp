@@ -35,6 +35,8 @@ class JobTable {
   // The oldest finished ones: those that ended before, or are too many; at most `limit`.
   [[nodiscard]] std::vector<PrunedJob> prunable(core::RealTime older_than, std::uint32_t keep_jobs,
                                                 std::uint32_t limit);
+  [[nodiscard]] std::optional<core::JobId> find_key(core::UserId owner, const std::string& key);
+  [[nodiscard]] std::optional<core::Bytes> memory_peak(core::UserId owner, const std::string& name);
   void erase(core::JobId id);
 
  private:
@@ -52,6 +54,8 @@ class JobTable {
   SQLite::Statement finished_count_;
   SQLite::Statement expired_count_;
   SQLite::Statement oldest_;
+  SQLite::Statement key_;
+  SQLite::Statement peak_;
   SQLite::Statement erase_;
   SQLite::Statement erase_specification_;
 };

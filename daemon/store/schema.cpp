@@ -36,6 +36,12 @@ CREATE INDEX jobs_owner ON jobs (owner);
 CREATE INDEX jobs_name ON jobs (name);
 CREATE INDEX events_job ON events (job, time);
 )sql",
+    // Submissions that repeat themselves, and what jobs of the same name needed before.
+    R"sql(
+ALTER TABLE jobs ADD COLUMN key TEXT;
+CREATE INDEX jobs_key ON jobs (owner, key) WHERE key IS NOT NULL;
+CREATE INDEX jobs_owner_name ON jobs (owner, name);
+)sql",
 };
 
 std::int32_t number(SQLite::Database& database, const char* query) { return database.execAndGet(query).getInt(); }

@@ -199,6 +199,18 @@ Expected<void> Store::raise_last_id(core::JobId id) {
   });
 }
 
+Expected<std::optional<core::JobId>> Store::find_key(core::UserId owner, const std::string& key) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read,
+                       [&]() -> Expected<std::optional<core::JobId>> { return store.jobs().find_key(owner, key); });
+}
+
+Expected<std::optional<core::Bytes>> Store::memory_peak(core::UserId owner, const std::string& name) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read,
+                       [&]() -> Expected<std::optional<core::Bytes>> { return store.jobs().memory_peak(owner, name); });
+}
+
 Expected<bool> Store::draining() const {
   auto& store = *implementation_;
   return store.guarded(Access::read, [&]() -> Expected<bool> { return store.numbers().draining(); });

@@ -101,6 +101,12 @@ class Store {
   // The last `limit` that match, oldest first.
   [[nodiscard]] core::Expected<std::vector<EventRecord>> list_events(const EventFilter& filter) const;
 
+  // The latest job of that owner that was submitted with this key, finished or not.
+  [[nodiscard]] core::Expected<std::optional<core::JobId>> find_key(core::UserId owner, const std::string& key) const;
+  // The most memory that one of the owner's last five jobs of this name had in use which ended well.
+  [[nodiscard]] core::Expected<std::optional<core::Bytes>> memory_peak(core::UserId owner,
+                                                                       const std::string& name) const;
+
   // The highest id ever given out, even if the job was pruned since; 0 = none yet.
   [[nodiscard]] core::Expected<core::JobId> last_id() const;
   [[nodiscard]] core::Expected<void> raise_last_id(core::JobId id);  // never lowers it

@@ -15,11 +15,9 @@ using Properties = std::vector<UnitProperty>;
 constexpr std::uint64_t default_weight = 100;
 
 // Of systemd's AllowedCPUs: one bit for each logical CPU, the lowest first.
-std::vector<std::uint8_t> cpu_mask(const std::string& list) {
+std::vector<std::uint8_t> cpu_mask(const core::CpuList& cpus) {
   std::vector<std::uint8_t> mask;
-  const auto cpus = core::parse_cpu_list(list);
-  if (!cpus) return mask;
-  for (const std::uint32_t cpu : *cpus) {
+  for (const std::uint32_t cpu : cpus) {
     const std::size_t byte = cpu / 8;
     if (byte >= mask.size()) mask.resize(byte + 1);
     mask[byte] = static_cast<std::uint8_t>(mask[byte] | (1U << (cpu % 8)));
@@ -97,13 +95,20 @@ std::string encoded(const std::string& argument) {
   return text;
 }
 
+// Slurm sends a warning to the steps and not to the script: one that does not trap it must not die of it.
+std::optional<std::int32_t> ignored_signal(const core::JobSpec& spec) {
+  if (!spec.warn_signal || spec.warn_signal->to != core::WarnSignal::To::steps) return std::nullopt;
+  return spec.warn_signal->number;
+}
+
 ExecCommand launched(const core::JobSpec& spec, const JobFiles& files) {
   std::vector<std::string> arguments;
   const auto add = [&](const char* option, const std::string& path) {
     if (!path.empty()) arguments.insert(arguments.end(), {option, path});
   };
-  add("--output", spec.output);
-  add("--error", spec.error);
+  add("--output", files.output);
+  add("--error", files.error);
+  if (const auto ignored = ignored_signal(spec)) add("--ignore-signal", std::to_string(*ignored));
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), spec.command.begin(), spec.command.end());
   ExecCommand command{.path = files.launcher, .argv = {files.launcher}};
@@ -157,8 +162,9 @@ std::int32_t oom_score(const core::Job& job, const core::JobClass* job_class) {
 // As the host's own /dev/shm is mounted.
 std::string shm_options(core::Bytes size) { return "mode=1777,nosuid,nodev,size=" + std::to_string(size); }
 
-std::pair<std::string, Properties> slice_of(const core::Job& job, const core::Settings& settings) {
-  return {core::job_slice(job), slice_properties(job, core::find_class(settings, job.spec.class_name))};
+std::pair<std::string, Properties> slice_of(const core::Job& job, const core::Settings& settings,
+                                            const core::CpuList& cpus) {
+  return {core::job_slice(job), slice_properties(job, core::find_class(settings, job.spec.class_name), cpus)};
 }
 
 void add_memory(Properties& properties, const core::Limits& limits) {
@@ -173,14 +179,14 @@ void add_memory(Properties& properties, const core::Limits& limits) {
 }  // namespace
 
 bool goes_through_launcher(const core::JobSpec& spec) {
-  return !spec.output.empty() || !spec.error.empty() ||
+  return !spec.output.empty() || !spec.error.empty() || ignored_signal(spec) ||
          !std::all_of(spec.command.begin(), spec.command.end(), survives_reload);
 }
 
-UnitRequest job_request(const core::Job& job, const core::Settings& settings, const JobFiles& files,
-                        ManagerScope manager) {
+UnitRequest job_request(const core::Job& job, const core::Settings& settings, const core::CpuList& cpus,
+                        const JobFiles& files, ManagerScope manager) {
   const core::JobSpec& spec = job.spec;
-  UnitRequest request{.name = core::job_unit(job), .properties = {}, .auxiliary = {slice_of(job, settings)}};
+  UnitRequest request{.name = core::job_unit(job), .properties = {}, .auxiliary = {slice_of(job, settings, cpus)}};
   Properties& properties = request.properties;
   add_unit_basics(properties, job, settings);
   properties.push_back({"Type", std::string("exec")});
@@ -207,15 +213,16 @@ UnitRequest job_request(const core::Job& job, const core::Settings& settings, co
   return request;
 }
 
-UnitRequest scope_request(const core::Job& job, const core::Settings& settings, const std::vector<std::uint32_t>& pids,
-                          ManagerScope /*manager*/) {
-  UnitRequest request{.name = core::job_unit(job), .properties = {}, .auxiliary = {slice_of(job, settings)}};
+UnitRequest scope_request(const core::Job& job, const core::Settings& settings, const core::CpuList& cpus,
+                          const std::vector<std::uint32_t>& pids) {
+  UnitRequest request{.name = core::job_unit(job), .properties = {}, .auxiliary = {slice_of(job, settings, cpus)}};
   add_unit_basics(request.properties, job, settings);
   request.properties.push_back({"PIDs", pids});
   return request;
 }
 
-std::vector<UnitProperty> slice_properties(const core::Job& job, const core::JobClass* job_class) {
+std::vector<UnitProperty> slice_properties(const core::Job& job, const core::JobClass* job_class,
+                                           const core::CpuList& cpus) {
   const core::Limits& limits = job.spec.limits;
   Properties properties{{"Description", description(job)}};
   add_accounting(properties);
@@ -229,9 +236,11 @@ std::vector<UnitProperty> slice_properties(const core::Job& job, const core::Job
   if (limits.cpu_quota_percent) {
     properties.push_back({"CPUQuotaPerSecUSec", cpu_usec_per_second(*limits.cpu_quota_percent)});
   }
-  if (limits.cpu_list) properties.push_back({"AllowedCPUs", cpu_mask(*limits.cpu_list)});
+  if (!cpus.empty()) properties.push_back(allowed_cpus(cpus));
   return properties;
 }
+
+UnitProperty allowed_cpus(const core::CpuList& cpus) { return {"AllowedCPUs", cpu_mask(cpus)}; }
 
 std::vector<UnitProperty> changed_slice_properties(const core::Limits& changes) {
   Properties properties;
@@ -244,7 +253,9 @@ std::vector<UnitProperty> changed_slice_properties(const core::Limits& changes) 
   if (changes.cpu_quota_percent) {
     properties.push_back({"CPUQuotaPerSecUSec", cpu_usec_per_second(*changes.cpu_quota_percent)});
   }
-  if (changes.cpu_list) properties.push_back({"AllowedCPUs", cpu_mask(*changes.cpu_list)});
+  if (changes.cpu_list) {
+    properties.push_back(allowed_cpus(core::parse_cpu_list(*changes.cpu_list).value_or(core::CpuList{})));
+  }
   return properties;
 }
 

@@ -83,22 +83,47 @@ void House::restart_daemon() {
   start_daemon();
 }
 
-std::uint32_t House::submit() {
-  const Dictionary spec{{"class", std::string(class_name)},
-                        {"command", std::vector<std::string>{"/usr/bin/python3", "train.py"}},
-                        {"workdir", std::string("/")}};
+static House::Dictionary specification(const House::Dictionary& keys) {
+  House::Dictionary spec = keys;
+  spec.insert({{"class", std::string(class_name)},
+               {"command", std::vector<std::string>{"/usr/bin/python3", "train.py"}},
+               {"workdir", std::string("/")}});
+  return spec;
+}
+
+sdbus::Variant text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<sdbus::Struct<std::string, std::string>> structs;
+  for (const auto& [first, second] : pairs) structs.emplace_back(first, second);
+  return structs;
+}
+
+std::vector<std::uint32_t> House::submit_pipeline(const std::vector<Dictionary>& stages) {
+  std::vector<Dictionary> specs;
+  for (const auto& stage : stages) specs.push_back(specification(stage));
+  std::vector<sdbus::Struct<std::uint32_t, sdbus::ObjectPath>> jobs;
+  manager_->callMethod("SubmitPipeline")
+      .onInterface(manager_interface)
+      .withTimeout(call_timeout)
+      .withArguments(specs, Dictionary{})
+      .storeResultsTo(jobs);
+  std::vector<std::uint32_t> ids;
+  for (const auto& job : jobs) ids.push_back(job.get<0>());
+  return ids;
+}
+
+std::uint32_t House::submit(const Dictionary& keys) {
   std::uint32_t id = 0;
   sdbus::ObjectPath path;
   manager_->callMethod("Submit")
       .onInterface(manager_interface)
       .withTimeout(call_timeout)
-      .withArguments(spec, Dictionary{})
+      .withArguments(specification(keys), Dictionary{})
       .storeResultsTo(id, path);
   return id;
 }
 
-std::uint32_t House::running_job() {
-  const auto id = submit();
+std::uint32_t House::running_job(const Dictionary& keys) {
+  const auto id = submit(keys);
   REQUIRE(reaches(id, "running"));
   return id;
 }
@@ -131,13 +156,17 @@ JobRow House::row(std::uint32_t id) {
     return entry == from.end() ? std::string() : entry->second.get<std::string>();
   };
   const auto cause = found.at("cause").get<Dictionary>();
+  std::optional<std::uint32_t> index;
+  if (const auto entry = found.find("array_index"); entry != found.end()) index = entry->second.get<std::uint32_t>();
   return {.state = text(found, "state"),
           .result = text(found, "result"),
           .cause = text(cause, "what"),
           .advice = text(cause, "advice"),
           .unit = text(found, "unit"),
           .exit_code = found.at("exit_code").get<std::int32_t>(),
-          .attempt = found.at("attempt").get<std::uint32_t>()};
+          .attempt = found.at("attempt").get<std::uint32_t>(),
+          .reason = text(found, "reason"),
+          .array_index = index};
 }
 
 bool House::reaches(std::uint32_t id, const std::string& summary) {

@@ -6,7 +6,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <sdbus-c++/sdbus-c++.h>
 
@@ -24,6 +27,8 @@ struct JobRow {
   std::string unit{};
   std::int32_t exit_code = -1;
   std::uint32_t attempt = 0;
+  std::string reason{};
+  std::optional<std::uint32_t> array_index{};
 
   // "running", or "finished failed 7" with the result and the exit code.
   [[nodiscard]] std::string summary() const;
@@ -41,10 +46,14 @@ class House {
   void systemd_leaves();
   void systemd_returns();
 
-  // A batch job with nothing special about it.
-  std::uint32_t submit();
+  using Dictionary = std::map<std::string, sdbus::Variant>;
+
+  // A batch job with nothing special about it but these keys.
+  std::uint32_t submit(const Dictionary& keys = {});
   // Submits one and waits until it runs.
-  std::uint32_t running_job();
+  std::uint32_t running_job(const Dictionary& keys = {});
+  // The first job of each stage.
+  std::vector<std::uint32_t> submit_pipeline(const std::vector<Dictionary>& stages);
   // The outcome's error, or empty.
   std::string cancel(std::uint32_t id);
   std::string requeue(std::uint32_t id);
@@ -86,6 +95,8 @@ class House {
   int jobs_ = 0;
 };
 
+// A value of a(ss).
+[[nodiscard]] sdbus::Variant text_pairs(const std::vector<std::pair<std::string, std::string>>& pairs);
 // The unit of a job's first attempt.
 [[nodiscard]] std::string unit_of(std::uint32_t id);
 // A state of a unit whose process has exited with this code.

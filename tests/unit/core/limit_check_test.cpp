@@ -55,8 +55,8 @@ const JobClass train{.name = "train", .cpu_weight = 700};
 }  // namespace
 
 TEST_CASE("limits in force are no news") {
-  CHECK(limit_warnings(demanding(), &train, as_demanded()).empty());
-  CHECK(limit_warnings(JobSpec{}, &train, untouched()).empty());
+  CHECK(limit_warnings(demanding(), &train, {0, 1, 2, 3}, as_demanded()).empty());
+  CHECK(limit_warnings(JobSpec{}, &train, {}, untouched()).empty());
 }
 
 TEST_CASE("each limit that is not in force is one sentence with both values") {
@@ -89,7 +89,7 @@ TEST_CASE("each limit that is not in force is one sentence with both values") {
           "cpu_list 0-3 was asked for, but nothing enforces it: the cpuset controller is not delegated"});
   auto effective = as_demanded();
   row.spoil(effective);
-  const auto warnings = limit_warnings(demanding(), &train, effective);
+  const auto warnings = limit_warnings(demanding(), &train, {0, 1, 2, 3}, effective);
   REQUIRE(warnings.size() == 1);
   CHECK_THAT(warnings.front(), Contains(row.text));
 }
@@ -100,47 +100,58 @@ TEST_CASE("memory rounded to pages is no difference, more is one") {
   auto effective = untouched();
   const Bytes in_force = GENERATE(gibi + 5000, gibi + 4096, gibi);
   effective.memory_max = in_force;
-  CHECK(limit_warnings(spec, nullptr, effective).empty());
+  CHECK(limit_warnings(spec, nullptr, {}, effective).empty());
   effective.memory_max = gibi + 5001;  // above what was asked is never rounding
-  CHECK(limit_warnings(spec, nullptr, effective).size() == 1);
+  CHECK(limit_warnings(spec, nullptr, {}, effective).size() == 1);
   effective.memory_max = gibi - 65536;
-  CHECK(limit_warnings(spec, nullptr, effective).size() == 1);
+  CHECK(limit_warnings(spec, nullptr, {}, effective).size() == 1);
 }
 
 TEST_CASE("the claim is the ceiling where none is given") {
   JobSpec spec;
   spec.limits.memory = 4 * gibi;
-  CHECK_THAT(limit_warnings(spec, nullptr, untouched()).front(), Contains("memory_max 4.0G was asked for"));
+  CHECK_THAT(limit_warnings(spec, nullptr, {}, untouched()).front(), Contains("memory_max 4.0G was asked for"));
 }
 
 TEST_CASE("a ceiling that nobody asked for is noticed") {
   auto effective = untouched();
   effective.memory_max = gibi;
-  CHECK_THAT(limit_warnings(JobSpec{}, nullptr, effective).front(), Contains("unlimited was asked for, but 1.0G"));
+  CHECK_THAT(limit_warnings(JobSpec{}, nullptr, {}, effective).front(), Contains("unlimited was asked for, but 1.0G"));
 }
 
 TEST_CASE("swap that was not asked for is none") {
   auto effective = untouched();
   effective.swap_max = unlimited;
-  CHECK_THAT(limit_warnings(JobSpec{}, nullptr, effective).front(), Contains("swap_max 0B was asked for"));
+  CHECK_THAT(limit_warnings(JobSpec{}, nullptr, {}, effective).front(), Contains("swap_max 0B was asked for"));
   // A kernel without swap accounting.
   effective.swap_max.reset();
-  CHECK(limit_warnings(JobSpec{}, nullptr, effective).empty());
+  CHECK(limit_warnings(JobSpec{}, nullptr, {}, effective).empty());
   JobSpec spec;
   spec.limits.memory = effective.memory_max.emplace(gibi);
-  REQUIRE(limit_warnings(spec, nullptr, effective).size() == 1);
-  CHECK_THAT(limit_warnings(spec, nullptr, effective).front(), Contains("by swapping"));
+  REQUIRE(limit_warnings(spec, nullptr, {}, effective).size() == 1);
+  CHECK_THAT(limit_warnings(spec, nullptr, {}, effective).front(), Contains("by swapping"));
 }
 
 TEST_CASE("CPUs in another notation are the same CPUs") {
   auto effective = as_demanded();
   effective.cpu_list = "0,1-2,3";
-  CHECK(limit_warnings(demanding(), &train, effective).empty());
+  CHECK(limit_warnings(demanding(), &train, {0, 1, 2, 3}, effective).empty());
+}
+
+TEST_CASE("cores of its own are checked as what was asked for") {
+  JobSpec spec;
+  spec.limits.cpus = 2;
+  EffectiveLimits effective{.cpu_weight = 100, .cpu_list = "2-3"};
+  CHECK(limit_warnings(spec, nullptr, {2, 3}, effective).empty());
+  effective.cpu_list = "0-3";
+  REQUIRE(limit_warnings(spec, nullptr, {2, 3}, effective).size() == 1);
+  CHECK_THAT(limit_warnings(spec, nullptr, {2, 3}, effective).front(),
+             Contains("cpus 2-3 was asked for, but 0-3 is in"));
 }
 
 TEST_CASE("what nobody asked for may be missing, but not the class's share of the CPU") {
-  CHECK(limit_warnings(JobSpec{}, nullptr, EffectiveLimits{}).empty());
-  const auto warnings = limit_warnings(JobSpec{}, &train, EffectiveLimits{});
+  CHECK(limit_warnings(JobSpec{}, nullptr, {}, EffectiveLimits{}).empty());
+  const auto warnings = limit_warnings(JobSpec{}, &train, {}, EffectiveLimits{});
   REQUIRE(warnings.size() == 1);
   CHECK_THAT(warnings.front(), Contains("the CPU share of class train, weight 700 was asked for, but nothing"));
 }

@@ -7,6 +7,7 @@
 using namespace mljobd::core;
 using Catch::Contains;
 using Catch::EndsWith;
+using Catch::StartsWith;
 
 namespace {
 
@@ -122,6 +123,9 @@ TEST_CASE("the advice for a machine says how it came about") {
 
   CHECK_THAT(advice_for(8, 2).findings[0].evidence, EndsWith("2 training jobs: 8 / 2 = 4 for each"));
   CHECK_THAT(advice_for(4, 9).findings[0].evidence, EndsWith("4 / 9 = 1 at least for each"));
+  CHECK_THAT(advice_for(4, 9).findings[0].effect, EndsWith("would only take turns"));
+  CHECK_THAT(advice_for(8, 2).findings[0].effect, StartsWith("no two workers"));
+  CHECK_THAT(advice_for(1, 1).findings[0].evidence, Contains("all work takes turns on one core"));
   CHECK(advice_for(8, 5).threads == 3);
   CHECK(advice_for(2, 100).threads == 1);
 }
@@ -146,7 +150,10 @@ TEST_CASE("the storage is named, and says in which direction to go") {
   CHECK_THAT(storage_finding({.type = StorageType::network}).effect, Contains("up to num_workers 8"));
   CHECK(storage_finding({.type = StorageType::memory}).evidence == "the data is on a file system in memory");
   CHECK(storage_finding({.type = StorageType::hdd, .device = "vda"}).evidence ==
-        "the data is on a hard disk (vda), says the virtual machine's host");
+        "the data is on a hard disk (vda), as the virtual machine's host has it; what is behind it may be faster");
+  const Storage disk{.type = StorageType::hdd, .device = "sda"};
+  CHECK(advice_for(2, 1, disk).findings[1].effect == "more readers than num_workers 1 would move its heads");
+  CHECK(advice_for(2, 1, disk).findings[1].command.empty());
 }
 
 TEST_CASE("a number of jobs that cannot be is refused") {

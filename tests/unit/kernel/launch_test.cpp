@@ -93,6 +93,14 @@ TEST_CASE("encoded arguments are read back, the program and the files among them
   CHECK(read_text(directory / "a=b;c") == "[;][a==;b][plain][]");
 }
 
+TEST_CASE("a signal that is to be ignored does not end the program") {
+  const TemporaryDirectory directory;
+  const auto end =
+      run_program(directory, {launch, "--ignore-signal", "10", "--", "sh", "-c", "kill -USR1 $$; echo survived"});
+  CHECK(end.code == 0);
+  CHECK(end.output == "survived\n");
+}
+
 TEST_CASE("arguments that make no sense are refused") {
   const TemporaryDirectory directory;
   const std::vector<std::vector<std::string>> wrong{{},
@@ -102,6 +110,8 @@ TEST_CASE("arguments that make no sense are refused") {
                                                     {"--output", "x"},
                                                     {"--output", "x", "--"},
                                                     {"--append", "x", "--", "true"},
+                                                    {"--ignore-signal", "0", "--", "true"},
+                                                    {"--ignore-signal", "USR1", "--", "true"},
                                                     {"--encoded"},
                                                     {"--encoded", "--", "a="},
                                                     {"--encoded", "--", "a=3"},

@@ -191,6 +191,60 @@ TEST_CASE("lists are filtered, newest first, bounded, and without the environmen
   CHECK(first == std::vector{expected});
 }
 
+TEST_CASE("a key finds the owner's latest job that has it, finished or not") {
+  const TemporaryDirectory directory;
+  auto store = value_of(Store::open(directory.database()));
+  core::Job first = finished_job(1, at(50));
+  first.spec.key = "nightly";
+  core::Job second = job_with(2);
+  second.spec.key = "nightly";
+  core::Job other = job_with(3);
+  other.owner = 1001;
+  other.spec.key = "nightly";
+  require_success(store.save({.jobs = {first, second, other, job_with(4)}}));
+  CHECK(value_of(store.find_key(1000, "nightly")) == 2);
+  CHECK(value_of(store.find_key(1001, "nightly")) == 3);
+  CHECK_FALSE(value_of(store.find_key(1002, "nightly")).has_value());
+  CHECK_FALSE(value_of(store.find_key(1000, "weekly")).has_value());
+}
+
+TEST_CASE("what a job needs is learned from the last five of its name that ended well") {
+  const TemporaryDirectory directory;
+  auto store = value_of(Store::open(directory.database()));
+  const auto with_peak = [](core::JobId id, core::Bytes peak, core::JobResult result = core::JobResult::done) {
+    core::Job job = finished_job(id, at(50), result);
+    job.attempt.usage.memory_peak = peak;
+    return job;
+  };
+  CHECK_FALSE(value_of(store.memory_peak(1000, "job")).has_value());
+  require_success(
+      store.save({.jobs = {with_peak(1, 900), with_peak(2, 100), with_peak(3, 300), with_peak(4, 200),
+                           with_peak(5, 100), with_peak(6, 100), with_peak(7, 5000, core::JobResult::oom)}}));
+  CHECK(value_of(store.memory_peak(1000, "job")) == 300);
+  CHECK_FALSE(value_of(store.memory_peak(1000, "other")).has_value());
+  CHECK_FALSE(value_of(store.memory_peak(1001, "job")).has_value());
+}
+
+TEST_CASE("a database of the first schema is brought up to date with what is in it") {
+  const TemporaryDirectory directory;
+  {
+    auto store = value_of(Store::open(directory.database()));
+    require_success(store.save({.jobs = {finished_job(1, at(50)), job_with(2)}}));
+  }
+  {
+    SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
+    database.exec("DROP INDEX jobs_key; DROP INDEX jobs_owner_name; ALTER TABLE jobs DROP COLUMN key");
+    database.exec("PRAGMA user_version = 1");
+  }
+  auto store = value_of(Store::open(directory.database()));
+  CHECK_FALSE(store.set_aside().has_value());
+  CHECK(ids_of(value_of(store.list({}))) == Ids{2, 1});
+  core::Job keyed = job_with(3);
+  keyed.spec.key = "nightly";
+  require_success(store.save({.jobs = {keyed}}));
+  CHECK(value_of(store.find_key(1000, "nightly")) == 3);
+}
+
 TEST_CASE("events: the last ones, oldest first") {
   const TemporaryDirectory directory;
   auto store = value_of(Store::open(directory.database()));

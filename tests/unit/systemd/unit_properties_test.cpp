@@ -41,7 +41,11 @@ T get(const std::vector<UnitProperty>& properties, std::string_view name) {
 }
 
 UnitRequest request_for(const core::Job& job, ManagerScope scope = ManagerScope::system) {
-  return job_request(job, core::default_settings(), files, scope);
+  return job_request(job, core::default_settings(), {}, files, scope);
+}
+
+UnitRequest request_for(const core::Job& job, const JobFiles& own_files) {
+  return job_request(job, core::default_settings(), {}, own_files, ManagerScope::system);
 }
 
 ExecCommand command_of(const UnitRequest& request) {
@@ -117,12 +121,14 @@ TEST_CASE("the command is found as the job's own shell would find it") {
 
 TEST_CASE("the user's own output files are opened by the launcher, never by PID 1") {
   auto job = job_42();
-  job.spec.output = "/home/alice/out";
-  const auto one = command_of(request_for(job));
+  job.spec.output = "/home/alice/%x";
+  auto own_files = files;
+  own_files.output = "/home/alice/out";
+  const auto one = command_of(request_for(job, own_files));
   CHECK(one.path == "/l");
   CHECK(one.argv == std::vector<std::string>{"/l", "--output", "/home/alice/out", "--", "python3", "train.py"});
-  job.spec.error = "/home/alice/err";
-  const auto request = request_for(job);
+  own_files.error = "/home/alice/err";
+  const auto request = request_for(job, own_files);
   CHECK(command_of(request).argv == std::vector<std::string>{"/l", "--output", "/home/alice/out", "--error",
                                                              "/home/alice/err", "--", "python3", "train.py"});
   CHECK(text(request, "StandardOutputFileToAppend") == files.log_path);
@@ -138,6 +144,20 @@ TEST_CASE("what PID 1 does not keep as it is across a reload reaches the job thr
   job.spec.command = {"sh", "-c", "a=1"};
   CHECK_FALSE(goes_through_launcher(job.spec));
   CHECK(command_of(request_for(job)).argv == job.spec.command);
+}
+
+TEST_CASE("a script that is warned for its steps does not die of the warning itself") {
+  auto job = job_42();
+  job.spec.warn_signal = core::WarnSignal{.number = 10, .to = core::WarnSignal::To::steps};
+  CHECK(command_of(request_for(job)).argv ==
+        std::vector<std::string>{"/l", "--ignore-signal", "10", "--", "python3", "train.py"});
+  job.spec.warn_signal->to = core::WarnSignal::To::main_process;
+  CHECK(command_of(request_for(job)).path == "python3");
+}
+
+TEST_CASE("a restriction to CPUs is lifted by an empty mask") {
+  CHECK(std::get<std::vector<std::uint8_t>>(allowed_cpus({}).value).empty());
+  CHECK(std::get<std::vector<std::uint8_t>>(allowed_cpus({1, 9}).value) == std::vector<std::uint8_t>{2, 2});
 }
 
 TEST_CASE("a job never goes later than its class says when memory runs out") {
@@ -167,7 +187,7 @@ TEST_CASE("a private /dev/shm is a tmpfs of the size that was asked for") {
 
 TEST_CASE("limits are the slice's") {
   auto job = job_42();
-  const auto plain = slice_properties(job, nullptr);
+  const auto plain = slice_properties(job, nullptr, {});
   CHECK(get<std::uint64_t>(plain, "CPUWeight") == 100);
   CHECK(get<std::uint64_t>(plain, "MemorySwapMax") == 0);
   for (const char* name : {"CPUAccounting", "MemoryAccounting", "IOAccounting", "TasksAccounting"}) {
@@ -186,7 +206,7 @@ TEST_CASE("limits are the slice's") {
                      .io_weight = 20,
                      .cpu_quota_percent = 150,
                      .cpu_list = "0-2,9"};
-  const auto full = slice_properties(job, nullptr);
+  const auto full = slice_properties(job, nullptr, {0, 1, 2, 9});
   CHECK(get<std::uint64_t>(full, "MemoryMax") == 200);
   CHECK(get<std::uint64_t>(full, "MemoryHigh") == 150);
   CHECK(get<std::uint64_t>(full, "MemorySwapMax") == 50);
@@ -204,11 +224,11 @@ TEST_CASE("limits are the slice's") {
 TEST_CASE("the class's memory is the ceiling of a job that names none") {
   auto job = job_42();
   const core::JobClass small{.name = "small", .default_memory = 64};
-  CHECK(get<std::uint64_t>(slice_properties(job, &small), "MemoryMax") == 64);
+  CHECK(get<std::uint64_t>(slice_properties(job, &small, {}), "MemoryMax") == 64);
   job.spec.limits.memory = 32;
-  CHECK(get<std::uint64_t>(slice_properties(job, &small), "MemoryMax") == 32);
+  CHECK(get<std::uint64_t>(slice_properties(job, &small, {}), "MemoryMax") == 32);
   job.spec.limits.memory_max = core::unlimited;
-  CHECK(find(slice_properties(job, &small), "MemoryMax") == nullptr);
+  CHECK(find(slice_properties(job, &small, {}), "MemoryMax") == nullptr);
 }
 
 TEST_CASE("only what changes is sent") {
@@ -221,7 +241,7 @@ TEST_CASE("only what changes is sent") {
 TEST_CASE("a scope takes the processes as they are") {
   auto job = job_42();
   job.spec.kind = core::JobKind::foreground;
-  const auto request = scope_request(job, core::default_settings(), {10, 11}, ManagerScope::system);
+  const auto request = scope_request(job, core::default_settings(), {}, {10, 11});
   CHECK(request.name == "mljob-42-1.scope");
   CHECK(get<std::vector<std::uint32_t>>(request.properties, "PIDs") == std::vector<std::uint32_t>{10, 11});
   for (const char* name : {"User", "WorkingDirectory", "OOMScoreAdjust", "ExecStart", "Type", "EnvironmentFiles"}) {
