@@ -31,6 +31,7 @@ const std::vector<JobClass>& classes() {
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made;
+    made.reserve(40);
     for (int i = 0; i < 40; ++i) made.push_back("array " + std::to_string(i));
     return made;
   }();

@@ -1,9 +1,12 @@
 // What must hold whatever is queued: thousands of small workloads, streams that could starve somebody, and a long
 // trace.
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -142,7 +145,6 @@ TEST_CASE("no stream of small jobs starves a job that fits the machine") {
     REQUIRE(endings <= most_endings);
     longest = std::max(longest, endings);
   }
-  std::cerr << longest << "\n";
   // It had to wait for others at all.
   CHECK(longest > 20);
 }

@@ -40,13 +40,13 @@ std::optional<Microseconds> Simulator::next_event() const {
 }
 
 void Simulator::arrive_and_end() {
-  const auto over = std::stable_partition(running_.begin(), running_.end(), [&](JobId id) { return ends(id) > now_; });
-  for (auto ended = over; ended != running_.end(); ++ended) {
-    records_[*ended - 1].phase = Phase::finished;
-    records_[*ended - 1].result = simulated(*ended).result;
-    ended_.push_back(*ended);
+  for (const auto id : running_) {
+    if (ends(id) > now_) continue;
+    records_[id - 1].phase = Phase::finished;
+    records_[id - 1].result = simulated(id).result;
+    ended_.push_back(id);
   }
-  running_.erase(over, running_.end());
+  std::erase_if(running_, [this](JobId id) { return records_[id - 1].phase == Phase::finished; });
   for (; arrived_ < workload_.jobs.size() && workload_.jobs[arrived_].arrives <= now_; ++arrived_) {
     waiting_.push_back(static_cast<JobId>(arrived_ + 1));
     records_[arrived_].phase = Phase::waiting;

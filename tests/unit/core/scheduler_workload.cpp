@@ -76,9 +76,9 @@ SimulatedJob traced_job(Random& random, const Workload& workload, std::size_t in
   job.class_name = class_names[std::min<std::size_t>(2, random.below(20))];
   job.priority = random.one_in(10) ? 10 : 0;
   const auto largest = static_cast<double>(workload.memory / gibi) / 2;
-  job.memory_claim = static_cast<Bytes>(pareto(random, 2, 1.2, largest)) * gibi;
+  job.memory_claim = static_cast<Bytes>(pareto(random, 4, 1, largest)) * gibi;
   if (random.one_in(3)) job.cores = static_cast<std::uint32_t>(pareto(random, 1, 1.5, workload.cores / 2));
-  simulated.runs_for = seconds(static_cast<std::int64_t>(pareto(random, 30, 1.1, 6 * 3600)));
+  simulated.runs_for = seconds(static_cast<std::int64_t>(pareto(random, 240, 1, 12 * 3600)));
   if (!random.one_in(4)) job.time_limit = simulated.runs_for * (10 + static_cast<int>(random.below(20))) / 10;
   if (random.one_in(12)) simulated.result = JobResult::failed;
   if (random.one_in(10) && index > 0) {
@@ -118,7 +118,7 @@ Workload trace(std::uint64_t seed, std::size_t jobs) {
   for (std::size_t left_in_burst = 0; workload.jobs.size() < jobs; --left_in_burst) {
     if (left_in_burst == 0) {
       left_in_burst = static_cast<std::size_t>(pareto(random, 2, 1, 400));
-      now += seconds(random.below(3600));
+      now += seconds(random.below(1200));
     }
     workload.jobs.push_back(traced_job(random, workload, workload.jobs.size()));
     workload.jobs.back().arrives = now;
@@ -138,7 +138,8 @@ std::string describe(const Workload& workload) {
          << in_seconds(runs_for) << "s, " << to_word(result);
     if (job.time_limit) text << ", limit " << in_seconds(*job.time_limit) << "s";
     if (job.begin) text << ", begins " << in_seconds(*job.begin - epoch) << "s";
-    if (released > Microseconds(0)) text << ", held until " << in_seconds(released) << "s";
+    if (released == for_ever) text << ", held for ever";
+    if (released > Microseconds(0) && released != for_ever) text << ", held until " << in_seconds(released) << "s";
     if (job.group_limit > 0) text << ", " << job.group_limit << " of " << job.group;
     for (const auto& dependency : after) text << ", after " << to_word(dependency.kind) << " " << dependency.job;
   }
