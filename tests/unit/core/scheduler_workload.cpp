@@ -57,6 +57,7 @@ SimulatedJob random_job(Random& random, const Workload& workload, std::size_t in
 // Jobs arrive in the order of their ids, as they do at a daemon that counts them.
 void sort_arrivals(Workload& workload) {
   std::vector<Microseconds> times;
+  times.reserve(workload.jobs.size());
   for (const auto& job : workload.jobs) times.push_back(job.arrives);
   std::sort(times.begin(), times.end());
   for (std::size_t i = 0; i < times.size(); ++i) workload.jobs[i].arrives = times[i];
@@ -75,9 +76,9 @@ SimulatedJob traced_job(Random& random, const Workload& workload, std::size_t in
   job.owner = 1000 + static_cast<UserId>(std::min(7.0, pareto(random, 1, 1, 8) - 1));
   job.class_name = class_names[std::min<std::size_t>(2, random.below(20))];
   job.priority = random.one_in(10) ? 10 : 0;
-  const auto largest = static_cast<double>(workload.memory / gibi) / 2;
+  const auto largest = static_cast<double>(workload.memory) / gibi / 2;
   job.memory_claim = static_cast<Bytes>(pareto(random, 4, 1, largest)) * gibi;
-  if (random.one_in(3)) job.cores = static_cast<std::uint32_t>(pareto(random, 1, 1.5, workload.cores / 2));
+  if (random.one_in(3)) job.cores = static_cast<std::uint32_t>(pareto(random, 1, 1.5, workload.cores / 2.0));
   simulated.runs_for = seconds(static_cast<std::int64_t>(pareto(random, 240, 1, 12 * 3600)));
   if (!random.one_in(4)) job.time_limit = simulated.runs_for * (10 + static_cast<int>(random.below(20))) / 10;
   if (random.one_in(12)) simulated.result = JobResult::failed;
