@@ -73,6 +73,7 @@ std::vector<std::string> script_environment(std::vector<std::string> environment
     variables.set("SLURM_MEM_PER_NODE", *memory / mebibyte);
   }
   if (around.user_daemon) variables.set("MLJOBD_USER", 1);
+  variables.set("MLJOBD_STAND_INS", around.stand_ins);
   variables.put_first_on_path(around.stand_ins);
   return variables.take();
 }

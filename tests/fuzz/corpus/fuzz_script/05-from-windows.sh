@@ -1,0 +1,5 @@
+﻿#!/bin/bash
+#SBATCH --job-name=fromwindows
+#SBATCH --mem=1G
+
+echo "$SLURM_JOB_NAME"
