@@ -15,8 +15,8 @@ _jobctl_options() {
 
 _jobctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs='submit run adopt list status logs events wait advise cancel hold release requeue signal freeze thaw set classes
-    doctor drain resume reload version'
+  local verbs='submit sbatch run adopt list status logs events wait advise cancel hold release requeue signal freeze thaw
+    set classes doctor drain resume reload version'
   local verb='' command_begins='' word at user_mode=()
   COMPREPLY=()
 
@@ -75,10 +75,17 @@ _jobctl() {
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
       fi ;;
+    --open-mode)
+      mapfile -t COMPREPLY < <(compgen -W 'append truncate' -- "$current")
+      return ;;
+    -d | --after)
+      mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs)" -- "$current")
+      return ;;
     -D | --workdir)
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return ;;
     -s | --signal)
+      # Of submit it is the warning before the time limit.
       mapfile -t COMPREPLY < <(compgen -W 'TERM INT USR1 USR2 HUP KILL CONT' -- "$current")
       return ;;
   esac
@@ -96,6 +103,7 @@ _jobctl() {
       mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs --all)" -- "$current") ;;
     adopt) mapfile -t COMPREPLY < <(compgen -W "$(ps -u "$(id -u)" -o pid= 2>/dev/null)" -- "$current") ;;
     submit | run) mapfile -t COMPREPLY < <(compgen -c -f -- "$current") ;;
+    sbatch) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   esac
 }
 

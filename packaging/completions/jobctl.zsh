@@ -19,7 +19,7 @@ _jobctl() {
   typeset -A opt_args
   [[ ${words[(r)--user]} == --user ]] && user_mode=(--user)
   verbs=(
-    'submit:queue a command as a job' 'run:run a command now, on this terminal' 'adopt:bring running processes under a job'
+    'submit:queue a command as a job' "sbatch:queue a script, with sbatch's options" 'run:run a command now, on this terminal' 'adopt:bring running processes under a job'
     'list:table of jobs' 'status:one job in full, or the machine' 'logs:output of a job' 'events:what happened'
     'wait:wait for jobs' 'advise:how many workers and threads' 'cancel:stop jobs' 'hold:keep waiting jobs from starting' 'release:let held jobs start'
     'requeue:put jobs back into the queue' 'signal:send a signal' 'freeze:stop a job where it is'
@@ -55,7 +55,15 @@ _jobctl() {
         '--test-only[queue nothing]' '*--export[environment]:list:(ALL NONE)' {-o,--output}'[output]:file:_files' \
         {-e,--error}'[standard error]:file:_files' {-D,--workdir}'[directory]:directory:_directories' \
         '--requeue[start again after a reboot]' '--hold[queue it held]' '--priority[priority]:number:' '--nice[niceness]:number:' \
-        '--oom-score-adjust[OOM score]:number:' '--private-shm[a /dev/shm of its own]:size:' '*:::command:_normal' ;;
+        '--oom-score-adjust[OOM score]:number:' '--private-shm[a /dev/shm of its own]:size:' \
+        {-c,--cpus}'[whole cores to reserve]:number:' {-d,--after}'[start after other jobs]:list:_jobctl_jobs' \
+        '--singleton[after earlier jobs of this name]' {-a,--array}'[one job for each index]:list:' \
+        '--begin[not before]:time:' '--signal[before the time limit]:signal:(USR1@60 TERM@60 B\:USR1@60)' \
+        '--retries[start it again if it fails]:number:' '--key[same key, same job]:text:' \
+        '--open-mode[keep what is in its files]:mode:(append truncate)' '--no-requeue[not again after a reboot]' \
+        '1:script, pipeline or command:{_alternative "files:file:_files" "commands:command:_command_names -e"}' \
+        '*:::command:_normal' ;;
+    sbatch) _arguments -S '*:script:_files' ;;
     run) _arguments -S $general $job {-D,--workdir}'[directory]:directory:_directories' '*:::command:_normal' ;;
     adopt) _arguments $general $job {-q,--parsable}'[bare id]' '*:process:_pids' ;;
     list)
