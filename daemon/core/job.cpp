@@ -21,6 +21,10 @@ constexpr std::array oom_policies{
     Word{OomPolicy::kill, "kill"},
     Word{OomPolicy::keep_running, "continue"},
 };
+constexpr std::array open_modes{
+    Word{OpenMode::append, "append"},
+    Word{OpenMode::truncate, "truncate"},
+};
 constexpr std::array results{
     Word{JobResult::done, "done"},
     Word{JobResult::failed, "failed"},
@@ -97,6 +101,7 @@ std::optional<Enum> value_of(const std::array<Word<Enum>, count>& words, std::st
 
 std::string_view to_word(JobKind kind) { return word_of(kinds, kind); }
 std::string_view to_word(OomPolicy policy) { return word_of(oom_policies, policy); }
+std::string_view to_word(OpenMode mode) { return word_of(open_modes, mode); }
 std::string_view to_word(const JobState& state) { return states[state.index()]; }
 std::string_view to_word(JobResult result) { return word_of(results, result); }
 std::string_view to_word(CauseKind cause) { return word_of(causes, cause); }
@@ -107,6 +112,7 @@ std::string_view to_word(WarnSignal::To to) { return word_of(warn_signal_targets
 
 std::optional<JobKind> job_kind_from(std::string_view word) { return value_of(kinds, word); }
 std::optional<OomPolicy> oom_policy_from(std::string_view word) { return value_of(oom_policies, word); }
+std::optional<OpenMode> open_mode_from(std::string_view word) { return value_of(open_modes, word); }
 std::optional<JobResult> job_result_from(std::string_view word) { return value_of(results, word); }
 std::optional<CauseKind> cause_kind_from(std::string_view word) { return value_of(causes, word); }
 std::optional<PendingReason> pending_reason_from(std::string_view word) { return value_of(pending_reasons, word); }

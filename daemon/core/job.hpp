@@ -22,6 +22,9 @@ enum class JobKind { batch, foreground, adopted };
 // What the kernel's OOM killer does to the rest of the job: end it whole, or leave the survivors alone.
 enum class OomPolicy { kill, keep_running };
 
+// What becomes of what is in the files that a job's output goes to.
+enum class OpenMode { append, truncate };
+
 // All limits are of the whole job (its slice), however many processes it has.
 // An empty optional means: not asked for; the class's default or systemd's applies.
 struct Limits {
@@ -79,6 +82,7 @@ struct JobSpec {
   std::string key{};                       // a second submission with the same one is this job
   std::string output{};                    // absolute path, opened with the owner's rights; empty: our own log
   std::string error{};                     // empty: same place as the output
+  OpenMode open_mode = OpenMode::append;   // of both files
   std::string comment{};
   StringMap labels{};
 
@@ -237,7 +241,8 @@ struct Job {
 
 // The words of the D-Bus contract and the command line.
 [[nodiscard]] std::string_view to_word(JobKind kind);
-[[nodiscard]] std::string_view to_word(OomPolicy policy);       // "kill", "continue"
+[[nodiscard]] std::string_view to_word(OomPolicy policy);  // "kill", "continue"
+[[nodiscard]] std::string_view to_word(OpenMode mode);
 [[nodiscard]] std::string_view to_word(const JobState& state);  // "queued" …
 [[nodiscard]] std::string_view to_word(JobResult result);       // "start-failed" …
 [[nodiscard]] std::string_view to_word(CauseKind cause);        // "own-limit" …; none is ""
@@ -247,6 +252,7 @@ struct Job {
 // The inverse, for the store; empty when the word is not one of ours.
 [[nodiscard]] std::optional<JobKind> job_kind_from(std::string_view word);
 [[nodiscard]] std::optional<OomPolicy> oom_policy_from(std::string_view word);
+[[nodiscard]] std::optional<OpenMode> open_mode_from(std::string_view word);
 [[nodiscard]] std::optional<JobResult> job_result_from(std::string_view word);
 [[nodiscard]] std::optional<CauseKind> cause_kind_from(std::string_view word);
 [[nodiscard]] std::optional<PendingReason> pending_reason_from(std::string_view word);

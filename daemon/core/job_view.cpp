@@ -130,6 +130,7 @@ ValueMap spec_view(const JobSpec& spec) {
   }
   put_content(view, "output", spec.output);
   put_content(view, "error", spec.error);
+  if (spec.open_mode != OpenMode::append) view.emplace("open_mode", std::string(to_word(spec.open_mode)));
   put_content(view, "comment", spec.comment);
   put_content(view, "labels", spec.labels);
   return view;

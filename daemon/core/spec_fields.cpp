@@ -151,6 +151,15 @@ Expected<void> read_oom_policy(const Field& field, const Value& value, SpecDraft
   return {};
 }
 
+Expected<void> read_open_mode(const Field& field, const Value& value, SpecDraft& draft) {
+  const auto* word = std::get_if<std::string>(&value.storage);
+  if (word == nullptr) return wrong_type(field, value, "a text");
+  const auto mode = open_mode_from(*word);
+  if (!mode) return refuse("open_mode " + quoted(*word) + " does not exist: write 'append' or 'truncate'");
+  draft.spec.open_mode = *mode;
+  return {};
+}
+
 Expected<void> read_cpu_list(const Field& field, const Value& value, SpecDraft& draft) {
   const auto* text = std::get_if<std::string>(&value.storage);
   if (text == nullptr) return wrong_type(field, value, "a text");
@@ -308,6 +317,7 @@ constexpr std::array fields{
     Field{.key = "requeue", .read = &read_flag<&JobSpec::requeue>, .kinds = Kinds::batch_only},
     Field{.key = "output", .read = &read_content<&JobSpec::output, &check_path>, .kinds = Kinds::batch_only},
     Field{.key = "error", .read = &read_content<&JobSpec::error, &check_path>, .kinds = Kinds::batch_only},
+    Field{.key = "open_mode", .read = &read_open_mode, .kinds = Kinds::batch_only},
     Field{.key = "comment", .read = &read_content<&JobSpec::comment, &check_comment>},
     Field{.key = "labels", .read = &read_content<&JobSpec::labels, &check_labels>},
 };

@@ -1,6 +1,7 @@
 // mljob-launch: opens the files that a job's output goes to, then becomes the job's program.
 //
-//   mljob-launch [--encoded] [--output PATH] [--error PATH] [--ignore-signal NUMBER] -- PROGRAM [ARGUMENT…]
+//   mljob-launch [--encoded] [--open-mode append|truncate] [--output PATH] [--error PATH] [--ignore-signal NUMBER]
+//                -- PROGRAM [ARGUMENT…]
 //
 // With --encoded, "=XX" in what follows stands for the byte XX (two hexadecimal digits): for what PID 1 would not hand
 // on as it is.
@@ -28,6 +29,7 @@ namespace {
 enum ExitCode { exit_usage = 2, exit_exec = 203, exit_stdout = 209, exit_stderr = 222 };
 
 struct Request {
+  bool truncate = false;
   const char* output = nullptr;
   const char* error = nullptr;
   int ignored_signal = 0;    // 0 = none
@@ -69,7 +71,9 @@ bool parse(int count, char** arguments, Request& request) {
   }
   for (; index + 1 < count && std::strcmp(arguments[index], "--") != 0; index += 2) {
     const std::string_view option = arguments[index];
-    if (option == "--output") {
+    if (option == "--open-mode") {
+      request.truncate = std::strcmp(arguments[index + 1], "truncate") == 0;
+    } else if (option == "--output") {
       request.output = arguments[index + 1];
     } else if (option == "--error") {
       request.error = arguments[index + 1];
@@ -116,10 +120,11 @@ int fail_to_open(const char* path, const char* what, const Request& request, con
   return code;
 }
 
-// As a shell's ">>" would, with the rights and the umask of the user; -1 and errno on failure.
-int open_to_append(const char* path) {
+// As a shell's ">>" would, with the rights and the umask of the user; -1 and errno on failure. One that is emptied is
+// appended to all the same: output and error may be one file.
+int open_to_append(const char* path, bool truncate) {
   constexpr mode_t less_umask = 0666;
-  return ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, less_umask);
+  return ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC | (truncate ? O_TRUNC : 0), less_umask);
 }
 
 }  // namespace
@@ -128,16 +133,17 @@ int main(int count, char** arguments) {
   Request request;
   if (!parse(count, arguments, request)) {
     std::fputs(
-        "usage: mljob-launch [--encoded] [--output PATH] [--error PATH] [--ignore-signal NUMBER] -- PROGRAM "
+        "usage: mljob-launch [--encoded] [--open-mode MODE] [--output PATH] [--error PATH] [--ignore-signal NUMBER] -- "
+        "PROGRAM "
         "[ARGUMENT...]\n",
         stderr);
     return exit_usage;
   }
-  const int output = request.output != nullptr ? open_to_append(request.output) : -1;
+  const int output = request.output != nullptr ? open_to_append(request.output, request.truncate) : -1;
   if (request.output != nullptr && output < 0) {
     return fail_to_open(request.output, "output", request, "STDOUT", exit_stdout);
   }
-  const int error = request.error != nullptr ? open_to_append(request.error) : output;
+  const int error = request.error != nullptr ? open_to_append(request.error, request.truncate) : output;
   if (request.error != nullptr && error < 0) {
     return fail_to_open(request.error, "error output", request, "STDERR", exit_stderr);
   }

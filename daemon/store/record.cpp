@@ -84,6 +84,7 @@ void describe(Archive& archive, Either<JobSpec> auto& specification) {
   archive("key", specification.key);
   archive("output", specification.output);
   archive("error", specification.error);
+  archive("open_mode", specification.open_mode);
   archive("comment", specification.comment);
   archive("labels", specification.labels);
 }

@@ -87,6 +87,7 @@ void enum_from_word(std::string_view word, core::JobKind& value) { require(core:
 void enum_from_word(std::string_view word, core::OomPolicy& value) {
   require(core::oom_policy_from(word), word, value);
 }
+void enum_from_word(std::string_view word, core::OpenMode& value) { require(core::open_mode_from(word), word, value); }
 void enum_from_word(std::string_view word, core::JobResult& value) {
   require(core::job_result_from(word), word, value);
 }

@@ -44,6 +44,7 @@ class Reader;
 // What an unknown word is read as: a newer minor version may know more of them.
 void enum_from_word(std::string_view word, core::JobKind& value);
 void enum_from_word(std::string_view word, core::OomPolicy& value);
+void enum_from_word(std::string_view word, core::OpenMode& value);
 void enum_from_word(std::string_view word, core::JobResult& value);
 void enum_from_word(std::string_view word, core::CauseKind& value);
 void enum_from_word(std::string_view word, core::PendingReason& value);

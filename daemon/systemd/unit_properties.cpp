@@ -106,6 +106,8 @@ ExecCommand launched(const core::JobSpec& spec, const JobFiles& files) {
   const auto add = [&](const char* option, const std::string& path) {
     if (!path.empty()) arguments.insert(arguments.end(), {option, path});
   };
+  const bool to_files = !files.output.empty() || !files.error.empty();
+  if (to_files && spec.open_mode == core::OpenMode::truncate) add("--open-mode", "truncate");
   add("--output", files.output);
   add("--error", files.error);
   if (const auto ignored = ignored_signal(spec)) add("--ignore-signal", std::to_string(*ignored));

@@ -33,6 +33,7 @@ void check_words(Enum last, From from) {
 TEST_CASE("every word leads back to its value") {
   check_words(JobKind::adopted, job_kind_from);
   check_words(OomPolicy::keep_running, oom_policy_from);
+  check_words(OpenMode::truncate, open_mode_from);
   check_words(JobResult::lost, job_result_from);
   check_words(CauseKind::unknown, cause_kind_from);
   check_words(PendingReason::draining, pending_reason_from);

@@ -50,6 +50,7 @@ TEST_CASE("every key of the contract arrives where it belongs") {
                         {"requeue", true},
                         {"output", "/w/out"},
                         {"error", "/w/err"},
+                        {"open_mode", "truncate"},
                         {"comment", "first\n\tsecond"},
                         {"labels", StringMap{{"model", "resnet"}}}};
   const auto spec = Machine{}.validate(values);
@@ -80,6 +81,7 @@ TEST_CASE("every key of the contract arrives where it belongs") {
   expected.requeue = true;
   expected.output = "/w/out";
   expected.error = "/w/err";
+  expected.open_mode = OpenMode::truncate;
   expected.comment = "first\n\tsecond";
   expected.labels = {{"model", "resnet"}};
   CHECK(*spec == expected);
@@ -326,7 +328,7 @@ TEST_CASE("a job in a scope keeps what its caller set") {
   Machine machine;
   machine.kind = GENERATE(JobKind::foreground, JobKind::adopted);
   const std::string key =
-      GENERATE("environment", "output", "error", "hold", "requeue", "private_shm", "oom_score_adjust");
+      GENERATE("environment", "output", "error", "open_mode", "hold", "requeue", "private_shm", "oom_score_adjust");
   check_refused(machine.validate(with(key, true)), key + " is the caller's own to set");
   auto without_folder = minimal();
   without_folder.erase("workdir");

@@ -30,6 +30,15 @@ TEST_CASE("without an error file both go to the output's, in their order, after 
   CHECK(read_text(directory / "out") == "yesterday\none\ntwo\nthree\n");
 }
 
+TEST_CASE("files are emptied before the program if that was asked for") {
+  const TemporaryDirectory directory;
+  write_text(directory / "out", "yesterday\n");
+  const auto end = run_program(directory, {launch, "--open-mode", "truncate", "--output", directory / "out", "--error",
+                                           directory / "out", "--", "sh", "-c", "echo one; echo two >&2"});
+  CHECK(end.code == 0);
+  CHECK(read_text(directory / "out") == "one\ntwo\n");
+}
+
 TEST_CASE("an error file alone leaves the output in the job's log") {
   const TemporaryDirectory directory;
   const auto end =

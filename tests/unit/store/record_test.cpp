@@ -28,6 +28,7 @@ core::JobSpec full_specification() {
                               .requeue = true,
                               .output = "/data/out",
                               .error = "/data/err",
+                              .open_mode = core::OpenMode::truncate,
                               .comment = "\xFF\xFE raw",
                               .labels = {{"", "empty key"}, {"\x80", "not UTF-8"}, {"team", "sehen"}}};
   specification.limits = {.memory = 12ULL << 30U,
