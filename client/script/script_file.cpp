@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/files.hpp"
@@ -64,6 +65,17 @@ bool is_program(int fd) {
                                                           "ELF";
 }
 
+// Too large for a script, and not meant as one: no directive stands where directives stand.
+bool is_large_program(int fd) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0 || std::cmp_less_equal(status.st_size, maximum_script)) return false;
+  std::string beginning(std::size_t{64} * 1024, '\0');
+  const auto got = ::pread(fd, beginning.data(), beginning.size(), 0);
+  beginning.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  const auto directives = read_directives(beginning);
+  return !directives || directives->empty();
+}
+
 Outcome<std::optional<Script>> script_from(std::string_view path, std::string text) {
   const std::string name = base_name(path);
   auto script = parse_script(name, std::move(text));
@@ -95,10 +107,10 @@ tl::expected<std::optional<Script>, Complaint> parse_script(std::string_view nam
     script.line_ends_converted = true;
   }
   const bool binary = text.find('\0') != std::string::npos;
-  if (!begins_as_script && binary) return std::nullopt;
   auto directives = read_directives(text);
   if (!directives) return tl::unexpected(std::move(directives).error());
-  if (!begins_as_script && directives->empty()) return std::nullopt;
+  // A program, or an archive behind a script that unpacks it.
+  if (directives->empty() && (binary || !begins_as_script)) return std::nullopt;
   if (!begins_as_script) {
     return tl::unexpected(at_first_line("it holds directives (line " + std::to_string(directives->front().line) +
                                         ") but does not begin with #!, as in #!/bin/bash"));
@@ -114,7 +126,7 @@ tl::expected<std::optional<Script>, Complaint> parse_script(std::string_view nam
 Outcome<std::optional<Script>> find_script(const std::string& word, CommandForm form) {
   if (word.find('/') == std::string::npos && known_to_path(word)) return std::nullopt;
   const auto fd = open_regular_file(word);
-  if (!fd || is_program(fd->get())) return std::nullopt;
+  if (!fd || is_program(fd->get()) || is_large_program(fd->get())) return std::nullopt;
   auto text = read_at_most(fd->get(), word, maximum_script, too_large);
   if (!text) return tl::unexpected(text.error());
   auto script = script_from(word, std::move(*text));

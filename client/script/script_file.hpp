@@ -27,8 +27,8 @@ struct Script {
 // Pure. Empty: the text does not begin with "#!". A byte order mark before it is dropped, and where the first line ends
 // with CRLF all line ends are converted: as it was, the kernel would not have found the interpreter, so nothing that
 // ever worked is changed. As the kernel has it, what follows the interpreter is one argument.
-// Errors: directives that cannot be read, a NUL byte, directives without a "#!" line (line 1), no interpreter behind
-// it.
+// Errors: directives that cannot be read, or stand in a text with NUL bytes or without a "#!" line (line 1); no
+// interpreter behind it.
 [[nodiscard]] tl::expected<std::optional<Script>, Complaint> parse_script(std::string_view name, std::string text);
 
 // How the command was given to `jobctl submit`: as "FILE ARGUMENTS" or behind "--".

@@ -72,6 +72,8 @@ TEST_CASE("what a command's first word stands for") {
                                       "ELF\x02\x01\0\0",
                                       8) +
                               std::string(std::size_t{5} << 20, 'x'));
+  folder.write("installer.run", std::string("#!/bin/sh\nexit\n\0\x01", 17));
+  folder.write("large.run", "#!/bin/sh\nexit\n" + std::string(maximum_script, 'x'));
   ::setenv("PATH", "/usr/bin:/bin", 1);
 
   CHECK(is_script("train.sh", CommandForm::bare));
@@ -82,6 +84,8 @@ TEST_CASE("what a command's first word stands for") {
   CHECK(is_script("./ls", CommandForm::bare));
   CHECK_FALSE(is_script("notes", CommandForm::bare));
   CHECK_FALSE(is_script("./program", CommandForm::bare));
+  CHECK_FALSE(is_script("./installer.run", CommandForm::bare));
+  CHECK_FALSE(is_script("./large.run", CommandForm::bare));
   CHECK_FALSE(is_script("missing", CommandForm::bare));
   CHECK_FALSE(is_script(".", CommandForm::bare));
 }
@@ -91,7 +95,7 @@ TEST_CASE("a script that cannot run is refused before it is queued") {
   folder.write("a.sh", "#!/no/such/shell\n#SBATCH -c 4\n");
   CHECK(find_script("./a.sh", CommandForm::bare).error().message ==
         "./a.sh:1: the interpreter '/no/such/shell' is not here; install it or name another");
-  folder.write("b.sh", "#!/bin/sh\n" + std::string(maximum_script, '#'));
+  folder.write("b.sh", "#!/bin/sh\n#SBATCH -c 4\n" + std::string(maximum_script, '#'));
   CHECK_THAT(find_script("./b.sh", CommandForm::bare).error().message, Catch::Contains("is larger than 4M"));
   folder.write("c.txt", "echo\n");
   CHECK(read_script("c.txt").error().message == "c.txt:1: a script begins with #!, as in #!/bin/bash");
