@@ -178,7 +178,7 @@ std::optional<core::RealTime> parse_moment(std::string_view text, core::RealTime
 
 core::Expected<core::RealTime> parse_begin_time(std::string_view text, core::RealTime now) {
   const std::string lower = lower_case(text);
-  std::string_view rest = lower;
+  const std::string_view rest = lower;
   std::optional<core::RealTime> moment;
   if (rest == "now") {
     moment = now;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "client/pipeline/pipeline_graph.hpp"
 #include "client/pipeline/stage_reader.hpp"
@@ -13,7 +15,6 @@ namespace {
 
 using config::Array;
 using config::Member;
-using config::Node;
 using config::Object;
 
 constexpr std::array<std::string_view, 4> top_keys{"version", "name", "defaults", "stages"};
@@ -97,6 +98,17 @@ class PipelineReader {
   StageReader stages_;
 };
 
+// In the order of the lines, those of one line as they were found.
+std::vector<Complaint> first_in_file(std::vector<Complaint> complaints) {
+  std::multimap<std::size_t, Complaint> by_line;
+  for (auto& complaint : complaints) by_line.emplace(complaint.line, std::move(complaint));
+  complaints.clear();
+  for (auto& [line, complaint] : by_line) {
+    if (complaints.size() < maximum_complaints) complaints.push_back(std::move(complaint));
+  }
+  return complaints;
+}
+
 }  // namespace
 
 tl::expected<Pipeline, std::vector<Complaint>> parse_pipeline(std::string_view text, const Surroundings& surroundings) {
@@ -114,10 +126,7 @@ tl::expected<Pipeline, std::vector<Complaint>> parse_pipeline(std::string_view t
   auto pipeline = reader.take();
   for (auto& complaint : check_graph(pipeline.stages)) complaints.push_back(std::move(complaint));
   if (complaints.empty()) return pipeline;
-  std::stable_sort(complaints.begin(), complaints.end(),
-                   [](const Complaint& a, const Complaint& b) { return a.line < b.line; });
-  if (complaints.size() > maximum_complaints) complaints.resize(maximum_complaints);
-  return tl::unexpected(std::move(complaints));
+  return tl::unexpected(first_in_file(std::move(complaints)));
 }
 
 }  // namespace mljobd::client

@@ -43,7 +43,7 @@ std::vector<std::string> merged(const std::vector<std::string>& base, const core
   for (const auto& variable : base) {
     if (!own.contains(std::string_view(variable).substr(0, variable.find('=')))) environment.push_back(variable);
   }
-  for (const auto& [name, value] : own) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : own) environment.push_back(std::string(name).append("=").append(value));
   return environment;
 }
 

@@ -123,7 +123,7 @@ fs::path ScriptStore::path_of(const Script& script) const { return folder_of(scr
 
 Outcome<fs::path> ScriptStore::keep(const Script& script) const {
   const fs::path folder = folder_of(script);
-  const fs::path file = folder / script.name;
+  fs::path file = folder / script.name;
   if (!make_private_folders(folder)) return tl::unexpected(cannot_keep(file, errno));
   std::error_code error;
   if (!fs::exists(file, error) && !write_file(file, script.content)) return tl::unexpected(cannot_keep(file, errno));
