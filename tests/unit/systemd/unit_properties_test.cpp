@@ -132,10 +132,11 @@ TEST_CASE("the user's own output files are opened by the launcher, never by PID 
   CHECK(command_of(request).argv == std::vector<std::string>{"/l", "--output", "/home/alice/out", "--error",
                                                              "/home/alice/err", "--", "python3", "train.py"});
   CHECK(text(request, "StandardOutputFileToAppend") == files.log_path);
-  job.spec.error.clear();
+  own_files.error.clear();
   job.spec.open_mode = core::OpenMode::truncate;
-  CHECK(command_of(request_for(job)).argv == std::vector<std::string>{"/l", "--open-mode", "truncate", "--output",
-                                                                      "/home/alice/out", "--", "python3", "train.py"});
+  CHECK(command_of(request_for(job, own_files)).argv == std::vector<std::string>{"/l", "--open-mode", "truncate",
+                                                                                 "--output", "/home/alice/out", "--",
+                                                                                 "python3", "train.py"});
 }
 
 TEST_CASE("what PID 1 does not keep as it is across a reload reaches the job through the launcher") {
