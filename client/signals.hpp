@@ -11,13 +11,13 @@ namespace mljobd::client {
 // "USR1", "SIGUSR1", "usr1" or "10"; empty for anything else.
 [[nodiscard]] std::optional<int> signal_from(std::string_view text);
 
-// Whom the warning reaches: every process of the job, or only the one that its command became ("B:", the batch shell).
-enum class WarningReceiver { all_processes, main_process };
+// Whom Slurm tells: the batch shell ("B:"), which is the job's main process, or what runs under it but not the shell.
+enum class WarningReceiver { main_process, steps };
 
 struct WarningSignal {
   int signal = 0;
   core::Microseconds before{0};  // the time limit
-  WarningReceiver receiver = WarningReceiver::all_processes;
+  WarningReceiver receiver = WarningReceiver::steps;
 
   bool operator==(const WarningSignal&) const = default;
 };

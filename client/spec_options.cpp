@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "client/properties.hpp"
-#include "client/signals.hpp"
 
 namespace mljobd::client {
 namespace {
@@ -68,7 +67,7 @@ constexpr std::array text_options{
     TextOption{"--begin", "begin", "begin", OptionKind::moment, submit, "TIME",
                "not before: now+1hour, 22:00, tomorrow, 2026-12-24T22:00"},
     TextOption{"--signal", "signal", "warn_signal", OptionKind::warning, submit, "[B:]SIGNAL[@SECONDS]",
-               "send it so long before the time limit (60 s); with B: to the main process only"},
+               "send it so long before the time limit (60 s); to the main process"},
     TextOption{"--retries", "retries", "max_retries", OptionKind::small_number, submit, "N",
                "start it again so often if it fails"},
     TextOption{"--key", "key", "key", OptionKind::text, submit, "TEXT",
@@ -129,19 +128,9 @@ Outcome<void> add_labels(const SpecOptions& options, core::ValueMap& spec) {
   return {};
 }
 
-// --signal is the one option with two keys.
-Outcome<void> add_warning(std::string_view name, const std::string& text, core::ValueMap& spec) {
-  const auto warning = parse_warning_signal(text);
-  if (!warning) return usage_failure(std::string(name) + ": " + warning.error().message);
-  if (warning->receiver == WarningReceiver::main_process) spec.insert_or_assign("warn_main", core::Value(true));
-  return insert_once(spec, "warn_signal", name,
-                     core::SignalAndTime(warning->signal, static_cast<std::uint64_t>(warning->before.count())));
-}
-
 Outcome<void> add_option(const TextOption& option, const std::string& text, const Surroundings& around,
                          core::ValueMap& spec) {
   const std::string name = std::string("--") + option.name;
-  if (option.kind == OptionKind::warning) return add_warning(name, text, spec);
   return parse_value(option.kind, name, text, around).and_then([&](core::Value&& value) {
     return insert_once(spec, option.key, name, std::move(value));
   });

@@ -10,6 +10,7 @@
 
 #include "client/begin_time.hpp"
 #include "client/dependency_list.hpp"
+#include "client/signals.hpp"
 #include "core/array_indices.hpp"
 #include "core/format.hpp"
 
@@ -75,6 +76,13 @@ Outcome<Value> parse_after(std::string_view option, const std::string& text) {
   return Value(std::move(list->jobs));
 }
 
+// To the main process, which the daemon takes for granted: "B:" says no more.
+Outcome<Value> parse_warning(std::string_view option, const std::string& text) {
+  return to_outcome(option, parse_warning_signal(text).map([](const WarningSignal& warning) {
+    return Value(core::SignalAndTime(warning.signal, static_cast<std::uint64_t>(warning.before.count())));
+  }));
+}
+
 std::uint64_t since_epoch(core::RealTime moment) {
   return static_cast<std::uint64_t>(std::max(moment, core::RealTime{}).time_since_epoch().count());
 }
@@ -111,7 +119,7 @@ Outcome<Value> parse_value(OptionKind kind, std::string_view option, const std::
     case OptionKind::cores:
       return parse_between(option, text, 1, core::maximum_cpu + 1);
     case OptionKind::small_number:
-      return parse_between(option, text, 0, 1000);
+      return parse_between(option, text, 0, 100);
     case OptionKind::moment:
       return to_outcome(option, parse_begin_time(text, surroundings.now).map([](core::RealTime moment) {
         return Value(since_epoch(moment));
@@ -120,8 +128,8 @@ Outcome<Value> parse_value(OptionKind kind, std::string_view option, const std::
       return to_outcome(option, core::parse_array_indices(text).map([&](const auto&) { return Value(text); }));
     case OptionKind::dependencies:
       return parse_after(option, text);
-    case OptionKind::warning:  // has two keys, see spec_options
-      break;
+    case OptionKind::warning:
+      return parse_warning(option, text);
     case OptionKind::open_mode:
       if (text == "append" || text == "truncate") return Value(text);
       return usage_failure(std::string(option) + ": \"" + text + "\" is neither append nor truncate");

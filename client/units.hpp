@@ -22,12 +22,12 @@ enum class OptionKind {
   negated_number,  // of the opposite sign: Slurm's --nice lowers
   cpu_list,
   cores,         // 1..8192, uint32
-  small_number,  // 0..1000, uint32
+  small_number,  // 0..100, uint32
   moment,        // of the wall clock: microseconds, uint64
   array,         // of indices, checked here and kept as text
   dependencies,  // pairs of kind and job
   open_mode,     // "append" or "truncate"
-  warning,       // a signal before the time limit, which takes two keys: not for parse_value
+  warning,       // a signal and how long before the time limit
 };
 
 struct Surroundings {

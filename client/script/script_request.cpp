@@ -114,7 +114,7 @@ void overlay(core::ValueMap spec, ScriptRequest& request) {
     request.memory_per_cpu.reset();
     request.all_memory = false;
   }
-  if (spec.contains("warn_signal")) request.spec.erase("warn_main");
+  if (spec.contains("warn_signal")) request.spec.erase("warn_signal_to");
   if (spec.contains("output")) request.slurm_output.clear();
   if (spec.contains("error")) request.slurm_error.clear();
   for (auto& [key, value] : spec) request.spec.insert_or_assign(key, std::move(value));

@@ -167,9 +167,8 @@ Expected<void> set_workdir(const Step& step) {
 
 Expected<void> set_signal(const Step& step) {
   return parse_warning_signal(step.use.value).map([&](const WarningSignal& warning) {
-    step.forget("warn_main");
     step.set("warn_signal", core::SignalAndTime(warning.signal, static_cast<std::uint64_t>(warning.before.count())));
-    if (warning.receiver == WarningReceiver::main_process) step.set("warn_main", true);
+    step.set("warn_signal_to", warning.receiver == WarningReceiver::main_process ? "main" : "steps");
   });
 }
 

@@ -119,10 +119,10 @@ TEST_CASE("what a job waits for") {
 
 TEST_CASE("a warning before the time is over") {
   using Receiver = WarningReceiver;
-  CHECK(parse_warning_signal("USR1@120") == WarningSignal{SIGUSR1, 120s, Receiver::all_processes});
-  CHECK(parse_warning_signal("SIGTERM") == WarningSignal{SIGTERM, 60s, Receiver::all_processes});
+  CHECK(parse_warning_signal("USR1@120") == WarningSignal{SIGUSR1, 120s, Receiver::steps});
+  CHECK(parse_warning_signal("SIGTERM") == WarningSignal{SIGTERM, 60s, Receiver::steps});
   CHECK(parse_warning_signal("B:10@5m") == WarningSignal{10, 300s, Receiver::main_process});
-  CHECK(parse_warning_signal("usr2@0") == WarningSignal{SIGUSR2, 0s, Receiver::all_processes});
+  CHECK(parse_warning_signal("usr2@0") == WarningSignal{SIGUSR2, 0s, Receiver::steps});
   const std::string wrong = GENERATE("", "@5", "USR1@", "USR1@65536", "B:", "USR1@-1", "0@5", "65");
   INFO(wrong);
   CHECK_FALSE(parse_warning_signal(wrong));
@@ -149,7 +149,6 @@ TEST_CASE("the options of the queue become keys of the contract") {
                        {"array", core::Value("0-3%2")},
                        {"begin", core::Value(static_cast<std::uint64_t>((now + 1h).time_since_epoch().count()))},
                        {"warn_signal", core::Value(core::SignalAndTime(SIGUSR1, 90'000'000))},
-                       {"warn_main", core::Value(true)},
                        {"max_retries", core::Value(std::uint32_t{2})},
                        {"key", core::Value("night-1")},
                        {"open_mode", core::Value("truncate")},
@@ -158,7 +157,7 @@ TEST_CASE("the options of the queue become keys of the contract") {
   const auto [name, text, reason] = GENERATE(table<std::string, std::string, std::string>({
       {"cpus", "0", "--cpus: 0 is not a whole number from 1 to 8192"},
       {"cpus", "1.5", "--cpus: \"1.5\" is not a whole number from 1 to 8192"},
-      {"retries", "1001", "--retries: 1001 is not a whole number from 0 to 1000"},
+      {"retries", "101", "--retries: 101 is not a whole number from 0 to 100"},
       {"after", "singleton", "--after: write --singleton, an option of its own"},
       {"open-mode", "w", "--open-mode: \"w\" is neither append nor truncate"},
   }));

@@ -166,9 +166,9 @@ TEST_CASE("options of the command line beat directives") {
     CHECK(find_value<std::uint64_t>(request.spec, "memory") == 5);
     CHECK(find_value<std::uint32_t>(request.spec, "cpus") == 16);
   }
-  SECTION("a signal without B: reaches all again") {
+  SECTION("a signal of jobctl's reaches the main process, as always") {
     overlay({{"warn_signal", core::Value(core::SignalAndTime(10, 1))}}, request);
-    CHECK_FALSE(request.spec.contains("warn_main"));
+    CHECK_FALSE(request.spec.contains("warn_signal_to"));
   }
   SECTION("a file of jobctl's is appended to, as always") {
     overlay({{"output", core::Value("/x")}}, request);
