@@ -115,7 +115,7 @@ core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent
   return {};
 }
 
-void JobManager::note_change(const core::Job& job, const std::string& old_state) {
+void JobManager::note_change(core::Job& job, const std::string& old_state) {
   const std::string new_state(core::to_word(job.state));
   jobs_.reindex(job);
   dirty_.insert(job.id);
@@ -302,8 +302,8 @@ void JobManager::warn(const core::Job& job) {
 
 void JobManager::sample() {
   bool again = false;
-  for (const auto id : jobs_.active()) {
-    const core::Job& job = jobs_.at(id);
+  for (const auto& [id, active] : jobs_.active()) {
+    const core::Job& job = *active;
     again = true;
     if (job.spec.kind != core::JobKind::batch) continue;
     if (const auto bounded = logs_.bound(id, job.attempt.number, settings_.log_limit); !bounded) {

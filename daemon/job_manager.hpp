@@ -108,7 +108,12 @@ class JobManager {
   [[nodiscard]] const core::Job* find(core::JobId id) const;  // in memory: unfinished, and finished a while ago
   // From memory, else from the history into memory. Errors: no_such_job, storage.
   [[nodiscard]] core::Expected<const core::Job*> recall(core::JobId id);
-  [[nodiscard]] core::Expected<std::vector<core::Job>> list(const store::JobFilter& filter) const;
+  // Newest first; valid until the next change.
+  struct Listed {
+    std::vector<const core::Job*> jobs{};
+    std::vector<core::Job> history{};  // those of them that are not in memory
+  };
+  [[nodiscard]] core::Expected<Listed> list(const store::JobFilter& filter) const;
   [[nodiscard]] core::Expected<core::ValueMap> specification(const Caller& caller, core::JobId id);
   [[nodiscard]] core::Expected<kernel::UniqueFd> open_log(const Caller& caller, core::JobId id, std::uint32_t attempt);
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
@@ -177,7 +182,7 @@ class JobManager {
   void admit(core::Job& job);
   [[nodiscard]] core::Expected<void> transition(core::Job& job, const core::JobEvent& event);
   void handle_end(core::JobId id, core::Ended event);  // decides on a retry
-  void note_change(const core::Job& job, const std::string& old_state);
+  void note_change(core::Job& job, const std::string& old_state);
   void schedule_flush();
   void flush();
   void plan();
@@ -240,6 +245,7 @@ class JobManager {
   std::unique_ptr<systemd::EventLoop::Timer> deadline_timer_;
   std::unique_ptr<systemd::EventLoop::Timer> plan_timer_;
   core::BootTime next_plan_{};
+  std::optional<core::RealTime> next_begin_;  // of the jobs that only wait for their time
   std::unique_ptr<systemd::EventLoop::Timer> sample_timer_;
 };
 

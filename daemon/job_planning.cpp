@@ -104,21 +104,24 @@ core::SchedulerInput JobManager::scheduler_input(std::deque<std::string>& groups
       input.served.push_back({.id = job.id, .owner = job.owner, .started = *job.attempt.started});
     }
   };
-  for (const auto id : jobs_.active()) {
-    const core::Job& job = jobs_.at(id);
+  for (const auto& [id, active] : jobs_.active()) {
+    const core::Job& job = *active;
     input.running.push_back(running_job(job, groups));
     if (in<core::Starting>(job)) ++starting;
     served(job);
   }
   for (const auto id : finished_) served(jobs_.at(id));
   input.waiting.reserve(jobs_.waiting().size());
-  for (const auto id : jobs_.waiting()) {
-    const core::Job& job = jobs_.at(id);
+  next_begin_.reset();
+  for (const auto& [id, waiting] : jobs_.waiting()) {
+    const core::Job& job = *waiting;
     // One that is back in the queue while PID 1 still clears its last attempt away counts as running until then.
     if (runner_->holds_units(id)) {
       input.running.push_back(running_job(job, groups));
     } else {
       input.waiting.push_back(waiting_job(job, groups));
+      const auto& begin = input.waiting.back().begin;
+      if (begin && *begin > input.now.real) take_earlier(next_begin_, begin);
     }
   }
   input.start_limit = starting >= concurrent_starts ? 0 : concurrent_starts - starting;
@@ -135,6 +138,7 @@ void JobManager::plan_when_due() {
 
 void JobManager::plan() {
   replan_ = false;
+  next_begin_.reset();
   if (jobs_.waiting().empty()) return;
   std::deque<std::string> groups;
   const auto input = scheduler_input(groups);
@@ -213,9 +217,8 @@ void JobManager::divide_cpus() {
   auto shared = allocations.empty() ? core::CpuList{} : core::shared_cpus(topology(), allocations);
   if (shared == shared_cpus_) return;
   shared_cpus_ = std::move(shared);
-  for (const auto id : jobs_.active()) {
-    const core::Job& job = jobs_.at(id);
-    if (job.attempt.reserved_cpus.empty()) runner_->set_cpus(job, cpus_for(job));
+  for (const auto& [id, job] : jobs_.active()) {
+    if (job->attempt.reserved_cpus.empty()) runner_->set_cpus(*job, cpus_for(*job));
   }
 }
 
@@ -235,19 +238,15 @@ void JobManager::restore_cores() {
 
 void JobManager::arm_deadlines() {
   std::optional<core::BootTime> first;
-  for (const auto id : jobs_.active()) {
-    take_earlier(first, core::time_limit_deadline(jobs_.at(id)));
-    take_earlier(first, core::warning_deadline(jobs_.at(id)));
-  }
-  const auto now = loop_.now();
-  std::optional<core::RealTime> start;
-  for (const auto id : jobs_.waiting()) {
-    const auto earliest = core::earliest_start(jobs_.at(id));
-    if (earliest && *earliest > now.real) take_earlier(start, earliest);
+  for (const auto& [id, job] : jobs_.active()) {
+    take_earlier(first, core::time_limit_deadline(*job));
+    take_earlier(first, core::warning_deadline(*job));
   }
   // Wall clock and boot clock part when the machine sleeps or the clock is set: an hour is as far as they are believed.
-  if (start) {
-    const core::Microseconds wait = std::min<core::Microseconds>(*start - now.real, std::chrono::hours(1));
+  if (next_begin_) {
+    const auto now = loop_.now();
+    const core::Microseconds wait =
+        std::clamp<core::Microseconds>(*next_begin_ - now.real, core::Microseconds{0}, std::chrono::hours(1));
     take_earlier(first, std::optional(now.boot + wait));
   }
   if (first) {
@@ -263,12 +262,12 @@ void JobManager::deadlines_reached() {
   const auto apply = [&](core::Job& job, const core::JobEvent& event) {
     if (const auto done = transition(job, event); !done) log::error(done.error().message);
   };
-  // A copy: an end moves the job out of the set.
-  for (const auto id : std::set(jobs_.active())) {
-    core::Job& job = jobs_.at(id);
-    if (is_due(core::warning_deadline(job))) apply(job, core::WarningDue{});
-    if (is_due(core::time_limit_deadline(job))) apply(job, core::TimeLimitReached{});
+  // A copy: what happens to a job gives it another place.
+  for (const auto& [id, job] : JobRegistry::View(jobs_.active())) {
+    if (is_due(core::warning_deadline(*job))) apply(*job, core::WarningDue{});
+    if (is_due(core::time_limit_deadline(*job))) apply(*job, core::TimeLimitReached{});
   }
+  next_begin_.reset();  // the plan finds the next one
   replan_ = true;
   schedule_flush();
 }

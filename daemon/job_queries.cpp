@@ -40,14 +40,29 @@ core::Expected<const core::Job*> JobManager::recall(core::JobId id) {
   return &added;
 }
 
-core::Expected<std::vector<core::Job>> JobManager::list(const store::JobFilter& filter) const {
-  auto jobs = store_.list(filter);
-  if (!jobs) return jobs;
-  // Pending reasons and what could not be written yet are only in memory.
-  for (auto& job : *jobs) {
-    if (const auto* present = find(job.id)) job = *present;
+core::Expected<JobManager::Listed> JobManager::list(const store::JobFilter& filter) const {
+  const auto ids = store_.list_ids(filter);
+  if (!ids) return tl::unexpected(ids.error());
+  Listed listed;
+  store::JobFilter history{.limit = filter.limit};
+  for (const auto id : *ids) {
+    if (find(id) == nullptr) history.ids.push_back(id);
   }
-  return jobs;
+  if (!history.ids.empty()) {
+    auto jobs = store_.list(history);
+    if (!jobs) return tl::unexpected(jobs.error());
+    listed.history = std::move(*jobs);
+  }
+  // Both are newest first. Pending reasons and what could not be written yet are only in memory.
+  auto next = listed.history.begin();
+  for (const auto id : *ids) {
+    if (const auto* present = find(id)) {
+      listed.jobs.push_back(present);
+    } else if (next != listed.history.end() && next->id == id) {
+      listed.jobs.push_back(&*next++);
+    }
+  }
+  return listed;
 }
 
 Counts JobManager::counts() const {
@@ -60,22 +75,22 @@ core::MemoryAccount JobManager::memory() const {
   core::MemoryAccount account{
       .total = machine_.total_memory,
       .jobs_max = machine_.total_memory - core::host_memory_reserve(settings_, machine_.total_memory)};
-  for (const auto id : jobs_.active()) account.reserved += core::memory_claim(jobs_.find(id)->spec.limits);
+  for (const auto& [id, job] : jobs_.active()) account.reserved += core::memory_claim(job->spec.limits);
   return account;
 }
 
 core::CoreAllocations JobManager::core_allocations() const {
   core::CoreAllocations allocations;
-  for (const auto id : jobs_.active()) {
-    if (auto cpus = own_cpus(*jobs_.find(id)); !cpus.empty()) allocations.emplace(id, std::move(cpus));
+  for (const auto& [id, job] : jobs_.active()) {
+    if (auto cpus = own_cpus(*job); !cpus.empty()) allocations.emplace(id, std::move(cpus));
   }
   return allocations;
 }
 
 core::CpuAllotment JobManager::cpu_allotment(const core::Job& job) const {
   std::uint32_t sharing = 1;
-  for (const auto id : jobs_.active()) {
-    if (id != job.id && jobs_.find(id)->attempt.reserved_cpus.empty()) ++sharing;
+  for (const auto& [id, other] : jobs_.active()) {
+    if (id != job.id && other->attempt.reserved_cpus.empty()) ++sharing;
   }
   return core::cpu_allotment(topology(), own_cpus(job), core::shared_cpus(topology(), core_allocations()),
                              job.spec.limits, sharing);

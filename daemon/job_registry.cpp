@@ -16,11 +16,11 @@ void JobRegistry::forget_place(const core::Job& job) {
   if (--count->second == 0) waiting_of_.erase(count);
 }
 
-void JobRegistry::reindex(const core::Job& job) {
+void JobRegistry::reindex(core::Job& job) {
   forget_place(job);
-  if (core::has_units(job.state)) active_.insert(job.id);
+  if (core::has_units(job.state)) active_.emplace(job.id, &job);
   if (!core::is_waiting(job.state)) return;
-  waiting_.insert(job.id);
+  waiting_.emplace(job.id, &job);
   ++waiting_of_[job.owner];
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +17,7 @@ class JobRegistry {
  public:
   core::Job& add(core::Job job);
   // After the job's state has changed.
-  void reindex(const core::Job& job);
+  void reindex(core::Job& job);
   void erase(core::JobId id);
 
   [[nodiscard]] core::Job* find(core::JobId id);
@@ -26,8 +25,10 @@ class JobRegistry {
   [[nodiscard]] core::Job& at(core::JobId id) { return jobs_.at(id); }
   [[nodiscard]] const std::map<core::JobId, core::Job>& all() const { return jobs_; }
 
-  [[nodiscard]] const std::set<core::JobId>& waiting() const { return waiting_; }
-  [[nodiscard]] const std::set<core::JobId>& active() const { return active_; }  // core::has_units
+  using View = std::map<core::JobId, core::Job*>;
+
+  [[nodiscard]] const View& waiting() const { return waiting_; }
+  [[nodiscard]] const View& active() const { return active_; }  // core::has_units
   [[nodiscard]] std::uint32_t waiting_of(core::UserId owner) const;
   [[nodiscard]] std::optional<core::JobId> with_key(core::UserId owner, const std::string& key) const;
   // Unfinished ones, by id.
@@ -39,8 +40,8 @@ class JobRegistry {
   void forget_place(const core::Job& job);
 
   std::map<core::JobId, core::Job> jobs_;
-  std::set<core::JobId> waiting_;
-  std::set<core::JobId> active_;
+  View waiting_;
+  View active_;
   std::map<core::UserId, std::uint32_t> waiting_of_;
   std::map<OwnerAndKey, core::JobId> keys_;
 };

@@ -161,20 +161,6 @@ bool JobRunner::members_verified(const Live& live) const {
   });
 }
 
-void JobRunner::open_slice(Live& live, const core::Job& job) const {
-  if (live.cgroup) return;
-  auto cgroup = kernel::Cgroup::open(paths_.cgroup_root, cgroup_path(core::job_slice_cgroup(job)));
-  if (!cgroup) return;
-  live.cgroup = std::move(*cgroup);
-  compare_limits(live, job);
-}
-
-void JobRunner::compare_limits(Live& live, const core::Job& job) const {
-  if (!live.cgroup) return;
-  live.warnings = core::limit_warnings(job.spec, core::find_class(callbacks_.settings(), job.spec.class_name),
-                                       callbacks_.cpus_for(job), live.cgroup->effective_limits());
-}
-
 void JobRunner::became_running(core::JobId id, Live& live) {
   const core::Job* job = callbacks_.find_job(id);
   if (job == nullptr) return;
@@ -414,67 +400,5 @@ void JobRunner::thaw(const core::Job& job, Done done) { manager_.thaw(core::job_
 void JobRunner::signal(const core::Job& job, const std::string& who, int signal, Done done) {
   manager_.kill(core::job_unit(job), who, signal, std::move(done));
 }
-
-void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Done done) {
-  manager_.set_properties(core::job_slice(job), systemd::changed_slice_properties(changes),
-                          [this, id = job.id, done = std::move(done)](core::Expected<void> result) {
-                            const auto found = live_.find(id);
-                            const core::Job* changed = callbacks_.find_job(id);
-                            if (result && found != live_.end() && changed != nullptr)
-                              compare_limits(found->second, *changed);
-                            done(std::move(result));
-                          });
-}
-
-void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
-  manager_.set_properties(
-      core::job_slice(job), {systemd::allowed_cpus(cpus)}, [this, id = job.id](const core::Expected<void>& result) {
-        const auto found = live_.find(id);
-        const core::Job* changed = callbacks_.find_job(id);
-        if (found == live_.end() || changed == nullptr) return;
-        if (!result) {
-          log::warning("job " + std::to_string(id) + ": moving it to other CPUs failed: " + result.error().message);
-        }
-        compare_limits(found->second, *changed);
-      });
-}
-
-core::Usage JobRunner::usage(const core::Job& job) const {
-  const auto found = live_.find(job.id);
-  if (found == live_.end() || !found->second.cgroup) return job.attempt.usage;
-  return found->second.cgroup->usage().value_or(job.attempt.usage);
-}
-
-core::EffectiveLimits JobRunner::effective_limits(const core::Job& job) const {
-  const auto found = live_.find(job.id);
-  if (found == live_.end() || !found->second.cgroup) return {};
-  return found->second.cgroup->effective_limits();
-}
-
-std::vector<std::string> JobRunner::warnings(const core::Job& job) const {
-  const auto found = live_.find(job.id);
-  return found == live_.end() ? std::vector<std::string>{} : found->second.warnings;
-}
-
-std::optional<core::Bytes> JobRunner::memory_now(core::JobId id) const {
-  const auto found = live_.find(id);
-  if (found == live_.end() || !found->second.cgroup) return std::nullopt;
-  const auto usage = found->second.cgroup->usage();
-  if (!usage) return std::nullopt;
-  return usage->memory_current;
-}
-
-std::uint64_t JobRunner::local_oom_count(const std::string& below_manager) const {
-  const auto cgroup = kernel::Cgroup::open(paths_.cgroup_root, cgroup_path(below_manager));
-  if (!cgroup) return 0;
-  const auto events = cgroup->memory_events_local();
-  return events ? events->oom : 0;
-}
-
-std::uint64_t JobRunner::class_oom_count(const std::string& class_name) const {
-  return local_oom_count(core::class_slice_cgroup(class_name));
-}
-
-std::uint64_t JobRunner::total_oom_count() const { return local_oom_count(std::string(core::root_slice)); }
 
 }  // namespace mljobd

@@ -14,42 +14,69 @@ FrontEnd::FrontEnd(systemd::EventLoop& loop, sdbus::IConnection& connection, sto
       runner_(runner),
       callers_(administrator),
       trim_(loop.make_deferred([] { malloc_trim(0); })),
-      manager_object_(connection, store, manager, runner, callers_, std::move(mode), std::move(reload),
-                      [this] { trim_->schedule(); }),
+      manager_object_(
+          connection, store, manager, runner, callers_, std::move(mode), std::move(reload),
+          [this] { trim_->schedule(); }, [this](core::JobId id) { show_on_demand(id); }),
       bury_(loop.make_deferred([this] { forgotten_.clear(); })) {}
 
-JobObject& FrontEnd::show(core::JobId id) {
+bool FrontEnd::show(core::JobId id) {
   auto& object = objects_[id];
-  if (!object) object = std::make_unique<JobObject>(connection_, id, manager_, runner_, callers_);
-  return *object;
+  if (object) return false;
+  object = std::make_unique<JobObject>(connection_, id, manager_, runner_, callers_);
+  return true;
 }
 
-void FrontEnd::show_all() {
-  for (const auto& [id, job] : manager_.jobs()) show(id);
-}
-
-void FrontEnd::job_added(const core::Job& job) {
-  show(job.id).emitInterfacesAddedSignal();
-  manager_object_.emitJobAdded(job.id, job_path(job.id));
-}
-
-void FrontEnd::job_recalled(const core::Job& job) { show(job.id).emitInterfacesAddedSignal(); }
-
-void FrontEnd::job_changed(const core::Job& job, const StateChange& change) {
-  if (!change.old_state.empty()) show(job.id).announce_state();
-  manager_object_.emitJobStateChanged(job.id, job_path(job.id), change.old_state, change.new_state, change.reason);
-}
-
-void FrontEnd::details_changed(const core::Job& job) { show(job.id).announce_details(); }
-
-void FrontEnd::job_forgotten(core::JobId id) {
+void FrontEnd::hide(core::JobId id) {
   const auto found = objects_.find(id);
   if (found == objects_.end()) return;
   found->second->emitInterfacesRemovedSignal();
-  manager_object_.emitJobRemoved(id, job_path(id));
   forgotten_.push_back(std::move(found->second));
   objects_.erase(found);
   bury_->schedule();
+}
+
+void FrontEnd::show_all() {
+  for (const auto& [id, job] : manager_.jobs()) {
+    if (!core::is_waiting(job.state) || objects_.size() < most_unasked) show(id);
+  }
+}
+
+void FrontEnd::show_on_demand(core::JobId id) {
+  if (!show(id)) return;
+  objects_.at(id)->emitInterfacesAddedSignal();
+  on_demand_.push_back(id);
+  if (on_demand_.size() <= most_on_demand) return;
+  // One that runs by now has its object for that.
+  const auto* job = manager_.find(on_demand_.front());
+  if (job != nullptr && core::is_waiting(job->state)) hide(on_demand_.front());
+  on_demand_.pop_front();
+}
+
+void FrontEnd::job_added(const core::Job& job) {
+  if (objects_.size() < most_unasked && show(job.id)) objects_.at(job.id)->emitInterfacesAddedSignal();
+  manager_object_.emitJobAdded(job.id, job_path(job.id));
+}
+
+void FrontEnd::job_recalled(const core::Job& job) {
+  if (show(job.id)) objects_.at(job.id)->emitInterfacesAddedSignal();
+}
+
+void FrontEnd::job_changed(const core::Job& job, const StateChange& change) {
+  if (!core::is_waiting(job.state) && show(job.id)) {
+    objects_.at(job.id)->emitInterfacesAddedSignal();
+  } else if (const auto found = objects_.find(job.id); found != objects_.end() && !change.old_state.empty()) {
+    found->second->announce_state();
+  }
+  manager_object_.emitJobStateChanged(job.id, job_path(job.id), change.old_state, change.new_state, change.reason);
+}
+
+void FrontEnd::details_changed(const core::Job& job) {
+  if (const auto found = objects_.find(job.id); found != objects_.end()) found->second->announce_details();
+}
+
+void FrontEnd::job_forgotten(core::JobId id) {
+  hide(id);
+  manager_object_.emitJobRemoved(id, job_path(id));
 }
 
 void FrontEnd::counts_changed() { manager_object_.announce_counts(); }

@@ -1,6 +1,7 @@
 // Shows the jobs of the manager on the bus, and tells of what happens to them.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,8 +24,10 @@ class FrontEnd final : public JobObserver {
            JobRunner& runner, core::UserId administrator, std::string mode,
            std::function<core::Expected<void>()> reload);
 
-  // Exports every job that the manager holds; before the bus name is requested, so that nobody sees half of them.
+  // Exports the jobs that the manager holds; before the bus name is requested, so that nobody sees half of them.
   void show_all();
+  // Exports a job that somebody asks for.
+  void show_on_demand(core::JobId id);
 
   void job_added(const core::Job& job) override;
   void job_recalled(const core::Job& job) override;
@@ -35,7 +38,13 @@ class FrontEnd final : public JobObserver {
   void service_state_changed() override;
 
  private:
-  JobObject& show(core::JobId id);
+  // An object takes 15 KiB: of a long queue only so many jobs have one unasked, and so many more when asked for.
+  static constexpr std::size_t most_unasked = 1000;
+  static constexpr std::size_t most_on_demand = 1000;
+
+  // True when it is new.
+  bool show(core::JobId id);
+  void hide(core::JobId id);
 
   sdbus::IConnection& connection_;
   JobManager& manager_;
@@ -44,6 +53,7 @@ class FrontEnd final : public JobObserver {
   std::unique_ptr<systemd::EventLoop::Deferred> trim_;
   ManagerObject manager_object_;
   std::map<core::JobId, std::unique_ptr<JobObject>> objects_;
+  std::deque<core::JobId> on_demand_;  // the longest ago first
   // An object may be forgotten inside one of its own calls; it must outlive that.
   std::vector<std::unique_ptr<JobObject>> forgotten_;
   std::unique_ptr<systemd::EventLoop::Deferred> bury_;

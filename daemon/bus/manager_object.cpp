@@ -83,7 +83,8 @@ JobManager::Reply job_reply(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& re
 
 ManagerObject::ManagerObject(sdbus::IConnection& connection, store::Store& store, JobManager& manager,
                              JobRunner& runner, CallerDirectory& callers, std::string mode,
-                             std::function<core::Expected<void>()> reload, std::function<void()> give_memory_back)
+                             std::function<core::Expected<void>()> reload, std::function<void()> give_memory_back,
+                             std::function<void(core::JobId)> show)
     : AdaptorInterfaces(connection, manager_path),
       store_(store),
       manager_(manager),
@@ -91,7 +92,8 @@ ManagerObject::ManagerObject(sdbus::IConnection& connection, store::Store& store
       callers_(callers),
       mode_(std::move(mode)),
       reload_(std::move(reload)),
-      give_memory_back_(std::move(give_memory_back)) {
+      give_memory_back_(std::move(give_memory_back)),
+      show_(std::move(show)) {
   registerAdaptor();
 }
 
@@ -167,16 +169,23 @@ void ManagerObject::Adopt(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& resu
 }
 
 sdbus::ObjectPath ManagerObject::GetJob(const std::uint32_t& id) {
-  return guarded([&] { return job_path(value_or_throw(manager_.recall(id))->id); });
+  return guarded([&] {
+    const core::JobId known = value_or_throw(manager_.recall(id))->id;
+    show_(known);
+    return job_path(known);
+  });
 }
 
 ManagerObject::Rows ManagerObject::ListJobs(const VariantMap& filter) {
   return guarded([&] {
     const Options options(filter, {"ids", "state", "owner", "class", "name", "since", "limit"});
     Rows rows;
-    for (auto& job : value_or_throw(manager_.list(job_filter(options)))) {
-      if (core::has_units(job.state)) job.attempt.usage = runner_.usage(job);
-      rows.push_back(to_variants(core::job_row(job, manager_.now(), runner_.warnings(job))));
+    const auto listed = value_or_throw(manager_.list(job_filter(options)));
+    rows.reserve(listed.jobs.size());
+    for (const auto* job : listed.jobs) {
+      auto row = core::job_row(*job, manager_.now(), runner_.warnings(*job));
+      if (core::has_units(job->state)) row.insert_or_assign("usage", core::usage_view(runner_.usage(*job)));
+      rows.push_back(to_variants(row));
     }
     if (rows.size() > large_answer) give_memory_back_();
     return rows;

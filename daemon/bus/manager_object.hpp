@@ -23,7 +23,7 @@ class ManagerObject final
  public:
   ManagerObject(sdbus::IConnection& connection, store::Store& store, JobManager& manager, JobRunner& runner,
                 CallerDirectory& callers, std::string mode, std::function<core::Expected<void>()> reload,
-                std::function<void()> give_memory_back);
+                std::function<void()> give_memory_back, std::function<void(core::JobId)> show);
   ~ManagerObject();
   ManagerObject(const ManagerObject&) = delete;
   ManagerObject& operator=(const ManagerObject&) = delete;
@@ -77,6 +77,7 @@ class ManagerObject final
   std::string mode_;
   std::function<core::Expected<void>()> reload_;
   std::function<void()> give_memory_back_;  // after a call whose answer was large
+  std::function<void(core::JobId)> show_;   // exports the job's object
 };
 
 }  // namespace mljobd::bus

@@ -86,6 +86,15 @@ Conditions conditions_of(const JobFilter& filter) {
   return conditions;
 }
 
+constexpr const char* newest_first = " ORDER BY jobs.id DESC LIMIT ?";
+
+void bind(Query& query, const Conditions& conditions, const JobFilter& filter) {
+  for (const auto& value : conditions.values) {
+    std::visit([&](const auto& content) { query.with(content); }, value);
+  }
+  query.with(std::min(filter.limit, Store::list_limit));
+}
+
 }  // namespace
 
 JobTable::JobTable(SQLite::Database& database, ProblemHandler on_problem)
@@ -169,13 +178,20 @@ std::vector<core::Job> JobTable::load_unfinished() {
 
 std::vector<core::Job> JobTable::list(const JobFilter& filter) {
   const auto conditions = conditions_of(filter);
-  SQLite::Statement statement(database_, select_jobs(false) + conditions.sql + " ORDER BY jobs.id DESC LIMIT ?");
+  SQLite::Statement statement(database_, select_jobs(false) + conditions.sql + newest_first);
   Query query(statement);
-  for (const auto& value : conditions.values) {
-    std::visit([&](const auto& content) { query.with(content); }, value);
-  }
-  query.with(std::min(filter.limit, Store::list_limit));
+  bind(query, conditions, filter);
   return read_all(query);
+}
+
+std::vector<core::JobId> JobTable::list_ids(const JobFilter& filter) {
+  const auto conditions = conditions_of(filter);
+  SQLite::Statement statement(database_, "SELECT jobs.id FROM jobs " + conditions.sql + newest_first);
+  Query query(statement);
+  bind(query, conditions, filter);
+  std::vector<core::JobId> ids;
+  while (query.next()) ids.push_back(static_cast<core::JobId>(query.number(0)));
+  return ids;
 }
 
 core::JobId JobTable::highest_id() {

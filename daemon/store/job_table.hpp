@@ -30,6 +30,7 @@ class JobTable {
   [[nodiscard]] core::Expected<std::optional<core::Job>> load(core::JobId id);
   [[nodiscard]] std::vector<core::Job> load_unfinished();
   [[nodiscard]] std::vector<core::Job> list(const JobFilter& filter);
+  [[nodiscard]] std::vector<core::JobId> list_ids(const JobFilter& filter);
   [[nodiscard]] core::JobId highest_id();
   [[nodiscard]] std::uint64_t finished_count();
   // The oldest finished ones: those that ended before, or are too many; at most `limit`.

@@ -40,7 +40,7 @@ CREATE INDEX events_job ON events (job, time);
     R"sql(
 ALTER TABLE jobs ADD COLUMN key TEXT;
 CREATE INDEX jobs_key ON jobs (owner, key) WHERE key IS NOT NULL;
-CREATE INDEX jobs_owner_name ON jobs (owner, name);
+CREATE INDEX jobs_done ON jobs (owner, name) WHERE result = 'done';
 )sql",
 };
 

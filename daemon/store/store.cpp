@@ -199,6 +199,12 @@ Expected<void> Store::raise_last_id(core::JobId id) {
   });
 }
 
+Expected<std::vector<core::JobId>> Store::list_ids(const JobFilter& filter) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read,
+                       [&]() -> Expected<std::vector<core::JobId>> { return store.jobs().list_ids(filter); });
+}
+
 Expected<std::optional<core::JobId>> Store::find_key(core::UserId owner, const std::string& key) const {
   auto& store = *implementation_;
   return store.guarded(Access::read,

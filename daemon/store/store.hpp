@@ -98,6 +98,8 @@ class Store {
   // Newest (highest id) first. JobSpec::environment is not read and left empty: no list may show it, and it is the
   // bulk of a specification.
   [[nodiscard]] core::Expected<std::vector<core::Job>> list(const JobFilter& filter) const;
+  // Their ids only, likewise.
+  [[nodiscard]] core::Expected<std::vector<core::JobId>> list_ids(const JobFilter& filter) const;
   // The last `limit` that match, oldest first.
   [[nodiscard]] core::Expected<std::vector<EventRecord>> list_events(const EventFilter& filter) const;
 

@@ -18,6 +18,7 @@ class DaemonProcess {
 
   // SIGKILL; returns when it is gone.
   void kill_now();
+  [[nodiscard]] pid_t pid() const { return pid_; }
   // The exit status, or 128 and the signal; empty while it runs.
   [[nodiscard]] std::optional<int> exit_status();
   // What it wrote to its standard error.

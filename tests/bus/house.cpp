@@ -169,6 +169,16 @@ JobRow House::row(std::uint32_t id) {
           .array_index = index};
 }
 
+std::vector<House::Dictionary> House::list(std::uint32_t limit) {
+  std::vector<Dictionary> rows;
+  manager_->callMethod("ListJobs")
+      .onInterface(manager_interface)
+      .withTimeout(call_timeout)
+      .withArguments(Dictionary{{"limit", limit}})
+      .storeResultsTo(rows);
+  return rows;
+}
+
 bool House::reaches(std::uint32_t id, const std::string& summary) {
   const bool reached = reaches([&] { return row(id).summary() == summary; });
   if (!reached) UNSCOPED_INFO("job " << id << " is \"" << row(id).summary() << "\"; mljobd: " << daemon->output());

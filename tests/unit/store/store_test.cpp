@@ -233,7 +233,7 @@ TEST_CASE("a database of the first schema is brought up to date with what is in 
   }
   {
     SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
-    database.exec("DROP INDEX jobs_key; DROP INDEX jobs_owner_name; ALTER TABLE jobs DROP COLUMN key");
+    database.exec("DROP INDEX jobs_key; DROP INDEX jobs_done; ALTER TABLE jobs DROP COLUMN key");
     database.exec("PRAGMA user_version = 1");
   }
   auto store = value_of(Store::open(directory.database()));

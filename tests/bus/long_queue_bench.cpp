@@ -1,0 +1,60 @@
+// What a long queue costs; hidden from CTest: `test_bus "[bench]"` prints it.
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "house.hpp"
+
+using namespace mljobd::test;
+
+namespace {
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr std::uint32_t queue_length = 10'000;
+constexpr std::uint32_t measured = 200;
+
+template <class Act>
+Milliseconds duration_of(Act&& act) {
+  const auto began = std::chrono::steady_clock::now();
+  act();
+  return std::chrono::steady_clock::now() - began;
+}
+
+std::string resident_memory(const DaemonProcess& daemon) {
+  std::ifstream status("/proc/" + std::to_string(daemon.pid()) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return line.substr(line.find_first_not_of("VmRSS: \t"));
+  }
+  return "?";
+}
+
+}  // namespace
+
+TEST_CASE("a queue of ten thousand", "[.][bench]") {
+  House house;
+  house.start_daemon();
+  const auto blocking = house.running_job();
+  const House::Dictionary waiting{{"after", text_pairs({{"ok", std::to_string(blocking)}})}};
+  const auto submit_many = [&](std::uint32_t count) {
+    return duration_of([&] {
+      for (std::uint32_t i = 0; i < count; ++i) house.submit(waiting);
+    });
+  };
+  const auto in_short_queue = submit_many(measured) / measured;
+  std::cout << "submit into an empty queue: " << in_short_queue.count() << " ms, resident "
+            << resident_memory(*house.daemon) << "\n";
+  submit_many(queue_length - measured);
+  const auto in_long_queue = submit_many(measured) / measured;
+  std::cout << "submit into a queue of " << queue_length << ": " << in_long_queue.count() << " ms, "
+            << in_long_queue / in_short_queue << " times as long; resident " << resident_memory(*house.daemon) << "\n";
+  const auto list = duration_of([&] { CHECK(house.list(queue_length).size() == queue_length); });
+  std::cout << "list of " << queue_length << ": " << list.count() << " ms; resident " << resident_memory(*house.daemon)
+            << "\n";
+  // Somebody else's first job: it does not stand behind the ten thousand.
+  const auto start = duration_of([&] { house.running_job(); });
+  std::cout << "first job of its own behind them, from submission to running: " << start.count() << " ms\n";
+}
