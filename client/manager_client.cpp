@@ -135,6 +135,19 @@ Outcome<std::vector<core::JobId>> ManagerClient::submit_pipeline(const Rows& spe
   });
 }
 
+Outcome<Rows> ManagerClient::preview(const Rows& specs) {
+  return connection_->guarded([&] {
+    std::vector<VariantMap> variants;
+    for (const auto& spec : specs) variants.push_back(mljobd::bus::to_variants(spec));
+    std::vector<VariantMap> answer;
+    connection_->manager->callMethod("Preview")
+        .onInterface(manager_interface)
+        .withArguments(variants, VariantMap{})
+        .storeResultsTo(answer);
+    return values_from(answer);
+  });
+}
+
 Outcome<core::JobId> ManagerClient::start_foreground(int pidfd, const core::ValueMap& spec) {
   return connection_->guarded([&] {
     core::JobId id = 0;

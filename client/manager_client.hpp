@@ -42,6 +42,7 @@ class ManagerClient {
   [[nodiscard]] Outcome<core::JobId> submit(const core::ValueMap& spec, const core::ValueMap& options);
   // In the order of the specifications; with the option dry_run none has an id.
   [[nodiscard]] Outcome<std::vector<core::JobId>> submit_pipeline(const Rows& specs, const core::ValueMap& options);
+  [[nodiscard]] Outcome<Rows> preview(const Rows& specs);
   [[nodiscard]] Outcome<core::JobId> start_foreground(int pidfd, const core::ValueMap& spec);
   [[nodiscard]] Outcome<core::JobId> adopt(const std::vector<UniqueFd>& pidfds, const core::ValueMap& spec);
   [[nodiscard]] Outcome<Rows> list_jobs(const core::ValueMap& filter);

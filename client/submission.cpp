@@ -7,6 +7,7 @@
 #include "client/environment.hpp"
 #include "client/following.hpp"
 #include "client/output.hpp"
+#include "client/render_text.hpp"
 #include "client/selection.hpp"
 #include "client/values.hpp"
 #include "client/waiting.hpp"
@@ -57,10 +58,6 @@ Outcome<void> resolve_last_job(ManagerClient& client, core::ValueMap& spec) {
   return {};
 }
 
-core::ValueMap call_options(const AfterSubmit& after) {
-  return after.test_only ? core::ValueMap{{"dry_run", core::Value(true)}} : core::ValueMap{};
-}
-
 std::string lines_for(const std::vector<core::JobId>& ids, const Rows& specs, const AfterSubmit& after) {
   std::string lines;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -90,26 +87,47 @@ Outcome<void> add_environment(const std::vector<std::string>& exports, core::Val
   return {};
 }
 
+std::string preview_text(const Rows& plan) {
+  std::string text =
+      "It would be accepted; nothing was queued. Submitted now, with every job as long as its time limit:\n";
+  for (const auto& job : plan) {
+    const auto start = value_or<std::uint64_t>(job, "start", 0);
+    const std::string reason = text_or_empty(job, "reason");
+    text += "  " + text_or_empty(job, "name");
+    if (job.contains("array_index")) text += " " + std::to_string(value_or<std::uint32_t>(job, "array_index", 0));
+    if (reason.empty()) {
+      text += ": starts at once\n";
+    } else {
+      text += (start == 0 ? ": nobody can tell when it starts: " : ": starts by " + format_time(start) + ": ") +
+              reason + "\n";
+    }
+  }
+  return text;
+}
+
 int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& after) {
   if (auto resolved = resolve_last_job(client, spec); !resolved) return report(resolved.error());
+  if (after.test_only) return submit_jobs(client, {std::move(spec)}, after);
   JobWatch watch(client);
-  if ((after.wait || after.follow) && !after.test_only) {
+  if (after.wait || after.follow) {
     if (auto started = watch.start(); !started) return report(started.error());
   }
-  const auto id = client.submit(spec, call_options(after));
+  const auto id = client.submit(spec, {});
   if (!id) return report(with_largest_variable(id.error(), spec));
-  if (after.test_only) return print("It would be accepted; nothing was queued.\n");
   return finish(client, watch, {*id}, {spec}, after);
 }
 
 int submit_jobs(ManagerClient& client, Rows specs, const AfterSubmit& after) {
+  if (after.test_only) {
+    const auto plan = client.preview(specs);
+    return plan ? print(preview_text(*plan)) : report(with_largest_variable(plan.error(), specs.front()));
+  }
   JobWatch watch(client);
-  if (after.wait && !after.test_only) {
+  if (after.wait) {
     if (auto started = watch.start(); !started) return report(started.error());
   }
-  const auto ids = client.submit_pipeline(specs, call_options(after));
+  const auto ids = client.submit_pipeline(specs, {});
   if (!ids) return report(with_largest_variable(ids.error(), specs.front()));
-  if (after.test_only) return exit_code::success;
   return finish(client, watch, *ids, specs, after);
 }
 

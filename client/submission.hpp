@@ -23,7 +23,11 @@ struct AfterSubmit {
 [[nodiscard]] Outcome<void> add_environment(const std::vector<std::string>& exports, core::ValueMap& spec);
 
 // Submits, prints, waits; gives the code to exit with.
-[[nodiscard]] int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& after);
+[[nodiscard]]  // For the plan that the daemon makes of a trial; exposed for the tests.
+[[nodiscard]] std::string
+preview_text(const Rows& plan);
+
+int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& after);
 // The same for specifications that name each other; all of them or none.
 [[nodiscard]] int submit_jobs(ManagerClient& client, Rows specs, const AfterSubmit& after);
 

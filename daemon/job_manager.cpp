@@ -118,6 +118,7 @@ core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent
 void JobManager::note_change(core::Job& job, const std::string& old_state) {
   const std::string new_state(core::to_word(job.state));
   jobs_.reindex(job);
+  known_jobs_.erase(job.id);
   dirty_.insert(job.id);
   replan_ = true;
   schedule_flush();

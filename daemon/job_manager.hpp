@@ -16,6 +16,7 @@
 #include "core/cpu_topology.hpp"
 #include "core/job.hpp"
 #include "core/lifecycle.hpp"
+#include "core/plan_preview.hpp"
 #include "core/resources.hpp"
 #include "core/scheduler.hpp"
 #include "core/settings.hpp"
@@ -69,6 +70,15 @@ struct Progress {
   std::string message{};
 };
 
+// A job that there is not: `id` is the one that it would get if nobody came in between.
+struct PlannedJob {
+  core::JobId id = 0;
+  std::string name{};
+  std::optional<std::uint32_t> array_index{};
+  std::optional<core::RealTime> start{};  // at the latest; empty: nobody can tell
+  std::string reason{};                   // why not at once; empty: it would start at once
+};
+
 class JobManager {
  public:
   using Reply = std::function<void(core::Expected<core::JobId>)>;
@@ -89,6 +99,9 @@ class JobManager {
   void submit(const Caller& caller, const core::ValueMap& spec, bool dry_run, Reply reply);
   // All or none. Specifications name each other in `after`; the answer has the first id of each.
   void submit_pipeline(const Caller& caller, const std::vector<core::ValueMap>& specs, bool dry_run, ManyReply reply);
+  // What would become of such a pipeline, or single job, if it were submitted now. Nothing is stored.
+  [[nodiscard]] core::Expected<std::vector<PlannedJob>> preview(const Caller& caller,
+                                                                const std::vector<core::ValueMap>& specs);
   void start_foreground(const Caller& caller, core::JobKind kind, std::vector<kernel::UniqueFd> pidfds,
                         core::ValueMap spec, Reply reply);
   [[nodiscard]] core::Expected<void> cancel(const Caller& caller, core::JobId id);
@@ -179,6 +192,10 @@ class JobManager {
                                      const std::optional<core::ArrayPlace>& place = {});
   // As many jobs as the submission stands for. The first.
   core::Expected<core::JobId> add_jobs(const Caller& caller, core::JobSpec spec);
+  [[nodiscard]] static std::vector<core::ArrayPlace> places(const core::ArrayIndices& array, core::JobId first);
+  [[nodiscard]] std::vector<core::Job> tried_jobs(const Caller& caller, std::vector<ValidJob> valid,
+                                                  std::size_t count) const;
+  [[nodiscard]] core::PreviewInput preview_input(const std::vector<core::Job>& tried, std::deque<std::string>& groups);
   void admit(core::Job& job);
   [[nodiscard]] core::Expected<void> transition(core::Job& job, const core::JobEvent& event);
   void handle_end(core::JobId id, core::Ended event);  // decides on a retry

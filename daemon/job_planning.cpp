@@ -87,8 +87,9 @@ core::KnownJob JobManager::known_job(core::JobId id) {
   const auto loaded = store_.load(id);
   // A record that cannot be read now may be readable the next time: nothing is concluded from it for good.
   if (!loaded) return {.phase = core::KnownJob::Phase::waiting};
+  if (!*loaded) return {};
   if (known_jobs_.size() >= most_known_jobs) known_jobs_.clear();
-  return known_jobs_[id] = *loaded ? core::known_job(**loaded) : core::KnownJob{};
+  return known_jobs_[id] = core::known_job(**loaded);
 }
 
 core::SchedulerInput JobManager::scheduler_input(std::deque<std::string>& groups) {

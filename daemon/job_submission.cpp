@@ -1,11 +1,14 @@
 // How submissions become jobs: one, an array, a pipeline; what they wait for, and what is learned for them.
 #include <charconv>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "core/dependencies.hpp"
+#include "core/job_view.hpp"
 #include "job_manager.hpp"
+#include "users.hpp"
 
 namespace mljobd {
 namespace {
@@ -132,25 +135,37 @@ core::Expected<core::JobId> JobManager::add_jobs(const Caller& caller, core::Job
     if (!job) return tl::unexpected(job.error());
     return (*job)->id;
   }
+  const core::JobId first = last_id_ + 1;
   const auto array = *std::exchange(spec.array, std::nullopt);
-  core::ArrayPlace place{.array = last_id_ + 1,
-                         .count = static_cast<std::uint32_t>(array.indices.size()),
-                         .minimum = array.indices.front(),
-                         .maximum = array.indices.back(),
-                         .max_running = array.max_running};
-  const std::string key = std::exchange(spec.key, "");
-  for (const auto index : array.indices) {
-    place.index = index;
+  // The key is of the submission, whose answer is the first job.
+  std::string key = std::exchange(spec.key, "");
+  for (const auto& place : places(array, first)) {
     core::JobSpec one = spec;
-    // The key is of the submission, whose answer is the first job.
-    if (index == array.indices.front()) one.key = key;
+    one.key = std::exchange(key, "");
     if (const auto job = add_job(caller, std::move(one), place); !job) return tl::unexpected(job.error());
   }
-  return place.array;
+  return first;
+}
+
+std::vector<core::ArrayPlace> JobManager::places(const core::ArrayIndices& array, core::JobId first) {
+  std::vector<core::ArrayPlace> places;
+  for (const auto index : array.indices) {
+    places.push_back({.array = first,
+                      .index = index,
+                      .count = static_cast<std::uint32_t>(array.indices.size()),
+                      .minimum = array.indices.front(),
+                      .maximum = array.indices.back(),
+                      .max_running = array.max_running});
+  }
+  return places;
 }
 
 core::Expected<std::vector<JobManager::ValidJob>> JobManager::validate_pipeline(
     const Caller& caller, const std::vector<core::ValueMap>& specs) {
+  if (specs.empty() || specs.size() > most_stages) {
+    return core::failure(core::ErrorCode::limit_exceeded,
+                         "a pipeline has 1 to " + std::to_string(most_stages) + " stages");
+  }
   std::vector<std::string> names;
   names.reserve(specs.size());
   for (const auto& spec : specs) names.push_back(text_of(spec, "name"));
@@ -176,18 +191,83 @@ core::Expected<std::vector<JobManager::ValidJob>> JobManager::validate_pipeline(
     auto spec = core::validate_spec(specs[i], validation_context(caller, core::JobKind::batch, find));
     const std::string label = names[i].empty() ? "stage " + std::to_string(i + 1) : "stage '" + names[i] + "'";
     if (!spec) return core::failure(spec.error().code, label + ": " + spec.error().message);
-    if (!spec->key.empty()) return refuse(label + ": a key is for single submissions: leave it out");
+    if (!spec->key.empty() && specs.size() > 1)
+      return refuse(label + ": a key is for single submissions: leave it out");
     valid.push_back({.spec = std::move(*spec), .first_id = first_ids[i]});
   }
   return valid;
 }
 
+core::PreviewInput JobManager::preview_input(const std::vector<core::Job>& tried, std::deque<std::string>& groups) {
+  const auto lookup = [this](core::JobId id) {
+    // Higher ids are those of the jobs that are tried.
+    return id > last_id_ ? core::KnownJob{.phase = core::KnownJob::Phase::waiting} : known_job(id);
+  };
+  core::PreviewInput input{.state = scheduler_input(groups), .lookup = lookup};
+  const auto add_dependent = [&](const core::Job& job) {
+    if (!job.spec.after.empty()) input.dependents.push_back({.id = job.id, .after = job.spec.after});
+  };
+  for (const auto& [id, job] : jobs_.waiting()) add_dependent(*job);
+  for (const auto& job : tried) {
+    input.state.waiting.push_back(waiting_job(job, groups));
+    add_dependent(job);
+  }
+  return input;
+}
+
+// As they would be in the queue, with the ids that they would get.
+std::vector<core::Job> JobManager::tried_jobs(const Caller& caller, std::vector<ValidJob> valid,
+                                              std::size_t count) const {
+  std::vector<core::Job> tried;
+  tried.reserve(count);
+  for (auto& one : valid) {
+    learn_memory(caller, one.spec);
+    core::Job job;
+    job.id = one.first_id;
+    job.owner = caller.uid;
+    job.owner_name = user_label(caller.uid);
+    job.submitted = loop_.now().real;
+    if (one.spec.hold) job.state = core::Held{};
+    const auto array = std::exchange(one.spec.array, std::nullopt);
+    job.spec = std::move(one.spec);
+    job.spec.environment.clear();
+    if (!array) {
+      tried.push_back(std::move(job));
+      continue;
+    }
+    for (const auto& place : places(*array, one.first_id)) {
+      job.array = place;
+      tried.push_back(job);
+      ++job.id;
+    }
+  }
+  return tried;
+}
+
+core::Expected<std::vector<PlannedJob>> JobManager::preview(const Caller& caller,
+                                                            const std::vector<core::ValueMap>& specs) {
+  auto valid = validate_pipeline(caller, specs);
+  if (!valid) return tl::unexpected(valid.error());
+  std::size_t count = 0;
+  for (const auto& job : *valid) count += job_count(job.spec);
+  if (const auto allowed = check_quota(caller, count); !allowed) return tl::unexpected(allowed.error());
+  const auto tried = tried_jobs(caller, std::move(*valid), count);
+  std::deque<std::string> groups;
+  std::vector<PlannedJob> planned;
+  for (auto& entry : core::preview(preview_input(tried, groups))) {
+    if (entry.id <= last_id_) continue;
+    const core::Job& job = tried[entry.id - tried.front().id];
+    planned.push_back({.id = entry.id,
+                       .name = job.spec.name,
+                       .array_index = job.array ? std::optional(job.array->index) : std::nullopt,
+                       .start = entry.start,
+                       .reason = core::reason_text(core::Queued{.reason = entry.reason, .detail = entry.detail})});
+  }
+  return planned;
+}
+
 void JobManager::submit_pipeline(const Caller& caller, const std::vector<core::ValueMap>& specs, bool dry_run,
                                  ManyReply reply) {
-  if (specs.empty() || specs.size() > most_stages) {
-    return reply(core::failure(core::ErrorCode::limit_exceeded,
-                               "a pipeline has 1 to " + std::to_string(most_stages) + " stages"));
-  }
   auto valid = validate_pipeline(caller, specs);
   if (!valid) return reply(tl::unexpected(valid.error()));
   std::size_t jobs = 0;

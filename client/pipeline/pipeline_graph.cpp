@@ -149,7 +149,7 @@ std::string plan_text(const Pipeline& pipeline) {
     const auto& stage = pipeline.stages[position];
     text.append(stage.name).append(": ").append(what_it_waits_for(stage)).append("\n");
   }
-  return text + "It would be accepted; nothing was queued.\n";
+  return text;
 }
 
 }  // namespace mljobd::client

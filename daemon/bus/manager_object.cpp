@@ -72,6 +72,13 @@ core::ValueMap event_row(const store::EventRecord& event) {
           {"message", event.message}};
 }
 
+std::vector<core::ValueMap> values_of(const std::vector<VariantMap>& specs) {
+  std::vector<core::ValueMap> values;
+  values.reserve(specs.size());
+  for (const auto& spec : specs) values.push_back(value_or_throw(from_variants(spec)));
+  return values;
+}
+
 JobManager::Reply job_reply(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result) {
   return [reply = pending(std::move(result))](const core::Expected<core::JobId>& id) {
     if (!id) return reply->fail(id.error());
@@ -127,10 +134,7 @@ void ManagerObject::SubmitPipeline(sdbus::Result<std::vector<IdAndPath>>&& resul
     const Options parsed(options, {"dry_run"});
     const bool dry_run = parsed.flag("dry_run");
     const auto asking = caller();
-    std::vector<core::ValueMap> values;
-    values.reserve(specs.size());
-    for (const auto& spec : specs) values.push_back(value_or_throw(from_variants(spec)));
-    manager_.submit_pipeline(asking, values, dry_run,
+    manager_.submit_pipeline(asking, values_of(specs), dry_run,
                              [reply = pending(std::move(result))](const core::Expected<std::vector<core::JobId>>& ids) {
                                if (!ids) return reply->fail(ids.error());
                                std::vector<IdAndPath> jobs;
@@ -139,6 +143,23 @@ void ManagerObject::SubmitPipeline(sdbus::Result<std::vector<IdAndPath>>&& resul
                                  jobs.emplace_back(id, id == 0 ? sdbus::ObjectPath("/") : job_path(id));
                                reply->succeed(jobs);
                              });
+  });
+}
+
+ManagerObject::Rows ManagerObject::Preview(const std::vector<VariantMap>& specs, const VariantMap& options) {
+  return guarded([&] {
+    refuse_options(options);
+    const auto asking = caller();
+    Rows rows;
+    for (const auto& job : value_or_throw(manager_.preview(asking, values_of(specs)))) {
+      core::ValueMap row{{"id", job.id},
+                         {"name", job.name},
+                         {"start", job.start ? microseconds(*job.start) : std::uint64_t{0}},
+                         {"reason", job.reason}};
+      if (job.array_index) row.emplace("array_index", *job.array_index);
+      rows.push_back(to_variants(row));
+    }
+    return rows;
   });
 }
 

@@ -38,6 +38,7 @@ class ManagerObject final
   void Submit(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, VariantMap spec, VariantMap options) override;
   void SubmitPipeline(sdbus::Result<std::vector<sdbus::Struct<std::uint32_t, sdbus::ObjectPath>>>&& result,
                       std::vector<VariantMap> specs, VariantMap options) override;
+  Rows Preview(const std::vector<VariantMap>& specs, const VariantMap& options) override;
   void StartForeground(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, sdbus::UnixFd pidfd, VariantMap spec,
                        VariantMap options) override;
   void Adopt(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, std::vector<sdbus::UnixFd> pidfds,

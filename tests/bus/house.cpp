@@ -111,6 +111,18 @@ std::vector<std::uint32_t> House::submit_pipeline(const std::vector<Dictionary>&
   return ids;
 }
 
+std::vector<House::Dictionary> House::preview(const std::vector<Dictionary>& stages) {
+  std::vector<Dictionary> specs;
+  for (const auto& stage : stages) specs.push_back(specification(stage));
+  std::vector<Dictionary> plan;
+  manager_->callMethod("Preview")
+      .onInterface(manager_interface)
+      .withTimeout(call_timeout)
+      .withArguments(specs, Dictionary{})
+      .storeResultsTo(plan);
+  return plan;
+}
+
 std::uint32_t House::submit(const Dictionary& keys) {
   std::uint32_t id = 0;
   sdbus::ObjectPath path;

@@ -54,6 +54,7 @@ class House {
   std::uint32_t running_job(const Dictionary& keys = {});
   // The first job of each stage.
   std::vector<std::uint32_t> submit_pipeline(const std::vector<Dictionary>& stages);
+  std::vector<Dictionary> preview(const std::vector<Dictionary>& stages);
   // The outcome's error, or empty.
   std::string cancel(std::uint32_t id);
   std::string requeue(std::uint32_t id);

@@ -99,6 +99,31 @@ TEST_CASE("of a pipeline with a mistake nothing is queued") {
   CHECK(next == 1);
 }
 
+TEST_CASE("a trial tells what would start when, and queues nothing") {
+  House house;
+  house.start_daemon();
+  const auto blocking = house.running_job();
+  const std::uint64_t hour = std::uint64_t{3600} * 1'000'000;
+  const auto plan = house.preview({{{"name", std::string("train")}, {"time_limit", hour}},
+                                   {{"name", std::string("validate")}, {"after", text_pairs({{"ok", "train"}})}},
+                                   {{"name", std::string("report")}, {"after", after("ok", blocking)}},
+                                   {{"name", std::string("sweep")}, {"array", std::string("0-2%1")}}});
+  REQUIRE(plan.size() == 6);
+  const auto entry = [&](const std::string& name) {
+    for (const auto& row : plan) {
+      if (row.at("name").get<std::string>() == name) return row;
+    }
+    FAIL("no " << name);
+    return House::Dictionary{};
+  };
+  CHECK(entry("train").at("reason").get<std::string>().empty());
+  CHECK(entry("train").at("start").get<std::uint64_t>() > 0);
+  CHECK(entry("validate").at("start").get<std::uint64_t>() >= entry("train").at("start").get<std::uint64_t>() + hour);
+  CHECK_THAT(entry("validate").at("reason").get<std::string>(), Catch::StartsWith("Dependency"));
+  CHECK(entry("report").at("start").get<std::uint64_t>() == 0);
+  CHECK(house.submit() == blocking + 1);
+}
+
 TEST_CASE("a submission that is repeated with its key is the same job, also when it has ended") {
   House house;
   house.start_daemon();
