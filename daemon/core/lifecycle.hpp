@@ -45,15 +45,15 @@ struct RequeueRequested {
 struct FreezeDone {};
 struct ThawDone {};
 struct TimeLimitReached {};
-struct WarningDue {};         // the time limit is near enough for warn_signal
-struct DependencyFailed {     // what the job waits for will never come true
-  std::string detail{};       // "job 41 ended as failed, not well"
+struct WarningDue {};      // the time limit is near enough for warn_signal
+struct DependencyFailed {  // what the job waits for will never come true
+  std::string detail{};    // "job 41 ended as failed, not well"
 };
 struct MainProcessExited {};  // a foreground job's, as its client reports
 
-using JobEvent =
-    std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested, HoldRequested,
-                 ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, TimeLimitReached, WarningDue, DependencyFailed, MainProcessExited>;
+using JobEvent = std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested,
+                              HoldRequested, ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, TimeLimitReached,
+                              WarningDue, DependencyFailed, MainProcessExited>;
 
 enum class JobAction {
   start_units,

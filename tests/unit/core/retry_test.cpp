@@ -47,8 +47,8 @@ TEST_CASE("what may end better the next time is tried again, as often as was ask
 
 TEST_CASE("what would end alike, and what somebody wanted, is not") {
   Job job = job_with_retries(5);
-  for (const auto result : {JobResult::done, JobResult::cancelled, JobResult::timeout, JobResult::dependency,
-                            JobResult::start_failed}) {
+  for (const auto result :
+       {JobResult::done, JobResult::cancelled, JobResult::timeout, JobResult::dependency, JobResult::start_failed}) {
     CAPTURE(to_word(result));
     CHECK_FALSE(is_retried(job, verdict_of(result)));
   }
