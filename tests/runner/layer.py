@@ -23,6 +23,7 @@ class Layer:
         self.log_path = log_path
         self.passed = 0
         self.failed = 0
+        self.failures = []  # what failed, for the end of a long output
         self.started = time.monotonic()
         self.seconds = 0.0
         self.log = open(log_path, "w", encoding="utf-8")  # pylint: disable=consider-using-with
@@ -39,6 +40,8 @@ class Layer:
         """Counts one check that is no test of a test program."""
         self.passed += succeeded
         self.failed += not succeeded
+        if not succeeded:
+            self.failures.append(what)
         self.say(f"{'ok' if succeeded else 'not ok'} {what}")
 
     def require(self, what, command, **options):

@@ -30,6 +30,7 @@ def run_ctest(layer, options, preset, label, parallel=PROCESSORS):
     layer.passed += passed
     # A failure that is in no test's account is one all the same.
     layer.failed += max(failed, int(code != 0))
+    layer.failures += failed_cases(report)
 
 
 def show_failures(line):
@@ -46,6 +47,13 @@ def count(report):
     failed = int(suite.get("failures", 0))
     left_out = int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
     return tests - failed - left_out, failed
+
+
+def failed_cases(report):
+    if not report.exists():
+        return []
+    cases = ElementTree.parse(report).getroot().iter("testcase")
+    return [case.get("name", "?") for case in cases if case.get("status") == "fail"]
 
 
 def unit(layer, options):
@@ -82,6 +90,9 @@ def system(layer, options):
 
     def show(line):
         print(f"  {line}", flush=True)
+        failure = re.fullmatch(r"not ok (\S+) \(.*\)", line)
+        if failure:
+            layer.failures.append(failure[1])
         match = re.fullmatch(r"(\d+) passed, (\d+) failed", line)
         if match:
             counted.append((int(match[1]), int(match[2])))
