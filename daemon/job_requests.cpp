@@ -141,7 +141,8 @@ void JobManager::start_foreground(const Caller& caller, core::JobKind kind, std:
   auto valid = core::validate_spec(spec, validation_context(caller, kind));
   if (!valid) return reply(tl::unexpected(valid.error()));
   if (const auto allowed = check_quota(caller); !allowed) return reply(tl::unexpected(allowed.error()));
-  if (kind == core::JobKind::foreground) {
+  // What is adopted runs already and only has to find what it wants for itself.
+  if (kind == core::JobKind::foreground || valid->limits.cpus > 0) {
     if (const auto fits = check_start_now(*valid); !fits) return reply(tl::unexpected(fits.error()));
   }
   const auto job = add_job(caller, std::move(*valid));

@@ -31,6 +31,7 @@ SPEC_TYPES = {
     "command": lambda words: dbus.Array(words, signature="s"),
     "workdir": dbus.String,
     "environment": lambda entries: dbus.Array(entries, signature="s"),
+    "cpus": dbus.UInt32,
     "cpu_quota_percent": dbus.UInt32,
     "cpu_list": dbus.String,
     "oom_score_adjust": dbus.Int32,
