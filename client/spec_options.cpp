@@ -70,6 +70,8 @@ constexpr std::array text_options{
                "send it so long before the time limit (60 s); to the main process"},
     TextOption{"--retries", "retries", "max_retries", OptionKind::small_number, submit, "N",
                "start it again so often if it fails"},
+    TextOption{"--retry-mem", "retry-mem", "retry_memory_percent", OptionKind::growth, submit, "N.Nx",
+               "with --retries and --mem: start it again also if that was too little, each time with so much of it"},
     TextOption{"--key", "key", "key", OptionKind::text, submit, "TEXT",
                "submitting again with the same key gives the same job"},
     TextOption{"--open-mode", "open-mode", "open_mode", OptionKind::open_mode, submit, "append|truncate",

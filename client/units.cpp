@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <climits>
+#include <cmath>
 #include <cstdint>
 
 #include <unistd.h>
@@ -48,6 +49,22 @@ Outcome<Value> parse_quota(std::string_view option, const std::string& text) {
   return parse_integer<std::uint32_t>(option, digits, "a whole number of percent").map([](std::uint32_t n) {
     return Value(n);
   });
+}
+
+// More than the present one, and at most ten times of it: "1.5x", "150%".
+Outcome<Value> parse_growth(std::string_view option, const std::string& text) {
+  const auto refuse = [&] {
+    return usage_failure(std::string(option) + ": \"" + text +
+                         "\" does not say how much of the memory it had: write it as in 1.5x or 150%, up to 10x");
+  };
+  if (!text.ends_with('x') && !text.ends_with('%')) return refuse();
+  double number = 0;
+  const char* const end = text.data() + text.size() - 1;
+  const auto [stopped, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (error != std::errc{} || stopped != end || !(number > 0 && number <= 1000)) return refuse();
+  const long percent = std::lround(text.ends_with('x') ? number * 100 : number);
+  if (percent < 101 || percent > 1000) return refuse();
+  return Value(static_cast<std::uint32_t>(percent));
 }
 
 Outcome<Value> parse_cpus(std::string_view option, std::string text) {
@@ -120,6 +137,8 @@ Outcome<Value> parse_value(OptionKind kind, std::string_view option, const std::
       return parse_between(option, text, 1, core::maximum_cpu + 1);
     case OptionKind::small_number:
       return parse_between(option, text, 0, 100);
+    case OptionKind::growth:
+      return parse_growth(option, text);
     case OptionKind::moment:
       return to_outcome(option, parse_begin_time(text, surroundings.now).map([](core::RealTime moment) {
         return Value(since_epoch(moment));

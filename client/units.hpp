@@ -27,6 +27,7 @@ enum class OptionKind {
   array,         // of indices, checked here and kept as text
   dependencies,  // pairs of kind and job
   open_mode,     // "append" or "truncate"
+  growth,        // "1.5x" or "150%" of the present one, 101..1000 percent, uint32
   warning,       // a signal and how long before the time limit
 };
 

@@ -6,7 +6,7 @@ function __jobctl_command
 end
 
 function __jobctl_jobs
-    eval (__jobctl_command) list --no-legend -o ID,NAME,STATE $argv 2>/dev/null | string replace -r '^\s*(\d+)\s+' '$1\t'
+    eval (__jobctl_command) list --no-legend -o ID,NAME,STATE $argv 2>/dev/null | string replace -r '^\s*([\d_]+)\s+' '$1\t'
     printf '@\tthe last one submitted\n'
 end
 
@@ -120,6 +120,7 @@ complete -c jobctl -n '__jobctl_verb submit' -s a -l array -x -d 'One job for ea
 complete -c jobctl -n '__jobctl_verb submit' -l begin -x -d 'Not before'
 complete -c jobctl -n '__jobctl_verb submit' -l signal -x -a 'USR1@60 TERM@60 B:USR1@60' -d 'Before the time limit'
 complete -c jobctl -n '__jobctl_verb submit' -l retries -x -d 'Start it again if it fails'
+complete -c jobctl -n '__jobctl_verb submit' -l retry-mem -x -a '1.5x 2x' -d 'Start it again with more memory'
 complete -c jobctl -n '__jobctl_verb submit' -l key -x -d 'Same key, same job'
 complete -c jobctl -n '__jobctl_verb submit' -l open-mode -x -a 'append truncate' -d 'Keep what is in its files'
 complete -c jobctl -n '__jobctl_verb submit' -l no-requeue -d 'Not again after a reboot'

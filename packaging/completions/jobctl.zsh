@@ -3,7 +3,7 @@
 
 _jobctl_jobs() {
   local -a jobs
-  jobs=(${(f)"$(jobctl $user_mode list --no-legend -o ID,NAME,STATE "$@" 2>/dev/null | sed -E 's/^ *([0-9]+) +/\1:/')"})
+  jobs=(${(f)"$(jobctl $user_mode list --no-legend -o ID,NAME,STATE "$@" 2>/dev/null | sed -E 's/^ *([0-9_]+) +/\1:/')"})
   _describe -t jobs job jobs -- '(@:"the last one submitted")'
 }
 
@@ -59,7 +59,8 @@ _jobctl() {
         {-c,--cpus}'[whole cores to reserve]:number:' {-d,--after}'[start after other jobs]:list:_jobctl_jobs' \
         '--singleton[after earlier jobs of this name]' {-a,--array}'[one job for each index]:list:' \
         '--begin[not before]:time:' '--signal[before the time limit]:signal:(USR1@60 TERM@60 B\:USR1@60)' \
-        '--retries[start it again if it fails]:number:' '--key[same key, same job]:text:' \
+        '--retries[start it again if it fails]:number:' '--retry-mem[start it again with more memory]:factor:(1.5x 2x)' \
+        '--key[same key, same job]:text:' \
         '--open-mode[keep what is in its files]:mode:(append truncate)' '--no-requeue[not again after a reboot]' \
         '1:script, pipeline or command:{_alternative "files:file:_files" "commands:command:_command_names -e"}' \
         '*:::command:_normal' ;;

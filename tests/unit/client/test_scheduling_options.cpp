@@ -137,6 +137,7 @@ TEST_CASE("the options of the queue become keys of the contract") {
                                       {"begin", "now+1hour"},
                                       {"signal", "B:USR1@90"},
                                       {"retries", "2"},
+                                      {"retry-mem", "1.5x"},
                                       {"key", "night-1"},
                                       {"open-mode", "truncate"}},
                             .requeue = false,
@@ -150,6 +151,7 @@ TEST_CASE("the options of the queue become keys of the contract") {
                        {"begin", core::Value(static_cast<std::uint64_t>((now + 1h).time_since_epoch().count()))},
                        {"warn_signal", core::Value(core::SignalAndTime(SIGUSR1, 90'000'000))},
                        {"max_retries", core::Value(std::uint32_t{2})},
+                       {"retry_memory_percent", core::Value(std::uint32_t{150})},
                        {"key", core::Value("night-1")},
                        {"open_mode", core::Value("truncate")},
                        {"requeue", core::Value(false)},
@@ -158,10 +160,27 @@ TEST_CASE("the options of the queue become keys of the contract") {
       {"cpus", "0", "--cpus: 0 is not a whole number from 1 to 8192"},
       {"cpus", "1.5", "--cpus: \"1.5\" is not a whole number from 1 to 8192"},
       {"retries", "101", "--retries: 101 is not a whole number from 0 to 100"},
+      {"retry-mem", "150",
+       "--retry-mem: \"150\" does not say how much of the memory it had: write it as in 1.5x or 150%, up to 10x"},
       {"after", "singleton", "--after: write --singleton, an option of its own"},
       {"open-mode", "w", "--open-mode: \"w\" is neither append nor truncate"},
   }));
   const auto refused = spec_from(SpecUse::submit, {.texts = {{name, text}}}, around);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == reason);
+}
+
+TEST_CASE("how much more memory a retry gets") {
+  const auto [text, percent] = GENERATE(
+      table<std::string, std::uint32_t>({{"1.5x", 150}, {"2x", 200}, {"150%", 150}, {"1.25x", 125}, {"10x", 1000}}));
+  CHECK(parse_value(OptionKind::growth, "--retry-mem", text, {}) == core::Value(percent));
+}
+
+TEST_CASE("a retry with less memory, or without bound, is refused") {
+  const auto* const text =
+      GENERATE("1x", "0.5x", "100%", "11x", "1e9x", "-2x", "infx", "nanx", "x", "%", "", "1.5", "1.5xx");
+  CAPTURE(text);
+  const auto refused = parse_value(OptionKind::growth, "--retry-mem", text, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().exit_code == 2);
 }
