@@ -52,7 +52,15 @@ JobRow job_row_from(const core::ValueMap& row) {
       .usage = map_or_empty(row, "usage"),
       .priority = value_or<std::int32_t>(row, "priority", 0),
       .warnings = texts_or_empty(row, "warnings"),
+      .array_id = value_or<std::uint32_t>(row, "array_id", 0),
+      .array_index = value_or<std::uint32_t>(row, "array_index", 0),
+      .array_count = value_or<std::uint32_t>(row, "array_count", 0),
   };
+}
+
+std::string label_of(const JobRow& row) {
+  if (row.array_id == 0) return std::to_string(row.id);
+  return std::to_string(row.array_id) + "_" + std::to_string(row.array_index);
 }
 
 bool was_started(const JobRow& row) {

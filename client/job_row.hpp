@@ -35,11 +35,16 @@ struct JobRow {
   core::ValueMap usage{};
   std::int32_t priority = 0;
   std::vector<std::string> warnings{};
+  core::JobId array_id = 0;  // the id of the array's first job; 0: in no array
+  std::uint32_t array_index = 0;
+  std::uint32_t array_count = 0;
 };
 
 [[nodiscard]] JobRow job_row_from(const core::ValueMap& row);
 
 [[nodiscard]] inline bool is_finished(const JobRow& row) { return row.state == "finished"; }
+// What a person types for it: "42", or "40_2" in an array.
+[[nodiscard]] std::string label_of(const JobRow& row);
 // It has processes, or had: its log exists.
 [[nodiscard]] bool was_started(const JobRow& row);
 

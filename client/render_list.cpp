@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 
 #include "client/render_text.hpp"
 #include "client/values.hpp"
@@ -47,14 +48,15 @@ std::string text_or_dash(const std::string& text) { return text.empty() ? "-" : 
 
 std::string run_time_of(const JobRow& row) { return was_started(row) ? core::format_duration(row.run_time) : "-"; }
 
+std::string owner_of(const JobRow& row) {
+  return row.owner_name.empty() ? std::to_string(row.owner) : harmless(row.owner_name);
+}
+
 constexpr std::array fields_known{
-    Field{"ID", true, false, [](const JobRow& row) { return std::to_string(row.id); }},
+    Field{"ID", true, false, label_of},
     Field{"NAME", false, true, [](const JobRow& row) { return text_or_dash(row.name); }},
     Field{"CLASS", false, false, [](const JobRow& row) { return text_or_dash(row.class_name); }},
-    Field{"USER", false, false,
-          [](const JobRow& row) {
-            return row.owner_name.empty() ? std::to_string(row.owner) : harmless(row.owner_name);
-          }},
+    Field{"USER", false, false, owner_of},
     Field{"ST", false, false, [](const JobRow& row) { return std::string(short_state(row)); }},
     Field{"TIME", true, false, run_time_of},
     Field{"MEM", true, false, memory_of},
@@ -122,6 +124,22 @@ Outcome<std::string> render_jobs(const std::vector<JobRow>& rows, std::string_vi
     }
   }
   return render_table(columns, cells, style);
+}
+
+Outcome<std::string> render_array(const std::vector<JobRow>& jobs, const TableStyle& style) {
+  std::map<std::string_view, std::size_t> states;
+  for (const auto& job : jobs) ++states[is_finished(job) ? job.result : job.state];
+  std::string counts;
+  for (const auto& [state, count] : states) {
+    counts.append(counts.empty() ? "" : ", ").append(std::to_string(count)).append(" ").append(state);
+  }
+  const auto& first = jobs.front();
+  const std::string heading = "Array " + std::to_string(first.array_id) + " " + harmless(first.name) + " (" +
+                              first.class_name + ", of " + owner_of(first) + "), " + std::to_string(jobs.size()) +
+                              " jobs: " + counts + "\n\n";
+  return render_jobs(jobs, "ID,ST,EXIT,ATTEMPT,TIME,PEAK,REASON", style).map([&](const std::string& table) {
+    return heading + table + "\n`jobctl status " + label_of(first) + "` shows one of them in full.\n";
+  });
 }
 
 Outcome<std::string> render_classes(const std::vector<core::ValueMap>& classes, const TableStyle& style) {

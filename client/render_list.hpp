@@ -17,6 +17,9 @@ inline constexpr std::string_view default_fields = "ID,NAME,CLASS,USER,ST,TIME,M
 [[nodiscard]] Outcome<std::string> render_jobs(const std::vector<JobRow>& rows, std::string_view fields,
                                                const TableStyle& style);
 
+// An array as one: how many of its jobs are in which state, and a line for each. There is at least one.
+[[nodiscard]] Outcome<std::string> render_array(const std::vector<JobRow>& jobs, const TableStyle& style);
+
 [[nodiscard]] Outcome<std::string> render_classes(const std::vector<core::ValueMap>& classes, const TableStyle& style);
 
 // One line: "2026-11-30 14:47:18  job 42  running -> finished  oom own-limit".

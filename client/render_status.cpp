@@ -61,9 +61,16 @@ std::string limit_text(const core::ValueMap& map, std::string_view key) {
   return found == map.end() ? "-" : format_limit(key, found->second);
 }
 
+constexpr std::string_view learned = "memory_learned";
+
+std::string asked_text(const core::ValueMap& limits, std::string_view key) {
+  if (key != "memory" || limits.contains("memory") || !limits.contains(learned)) return limit_text(limits, key);
+  return limit_text(limits, learned) + " (learned)";
+}
+
 void add_limits(std::string& page, const JobRow& row, const core::ValueMap& effective) {
   std::set<std::string, std::less<>> keys;
-  for (const auto& [key, value] : row.limits) keys.insert(key);
+  for (const auto& [key, value] : row.limits) keys.insert(key == learned ? "memory" : key);
   for (const auto& [key, value] : effective) keys.insert(key);
   keys.erase("priority");
   if (keys.empty()) return;
@@ -71,7 +78,7 @@ void add_limits(std::string& page, const JobRow& row, const core::ValueMap& effe
   for (const auto& key : keys) {
     std::string text = key;
     text.resize(std::max<std::size_t>(text.size() + 1, 20), ' ');
-    std::string asked = limit_text(row.limits, key);
+    std::string asked = asked_text(row.limits, key);
     if (!effective.empty()) asked.resize(std::max<std::size_t>(asked.size() + 1, 14), ' ');
     const std::string in_force = effective.empty() || !effective.contains(key) ? "" : limit_text(effective, key);
     page.append("  ").append(text).append(asked).append(in_force);
@@ -94,7 +101,7 @@ void add_warnings(std::string& page, const JobRow& row, bool colour) {
 
 void add_log(std::string& page, const JobRow& row, const std::string& tail) {
   if (tail.empty()) return;
-  page.append("\nLast output (jobctl logs ").append(std::to_string(row.id)).append("):\n");
+  page.append("\nLast output (jobctl logs ").append(label_of(row)).append("):\n");
   // A progress bar redraws its line: what stood before the last carriage return was overwritten on the terminal too.
   std::string_view rest = tail;
   while (!rest.empty()) {
@@ -116,9 +123,10 @@ std::string cores_text(const core::ValueMap& resources) {
 }
 
 std::string heading(const JobRow& row) {
-  std::string text = "Job " + std::to_string(row.id) + " " + harmless(row.name) + " (" + row.class_name;
+  std::string text = "Job " + label_of(row) + " " + harmless(row.name) + " (" + row.class_name;
   text += ", of " + (row.owner_name.empty() ? std::to_string(row.owner) : harmless(row.owner_name));
   if (row.kind != "batch" && !row.kind.empty()) text += ", " + row.kind;
+  if (row.array_id != 0) text += ", job " + std::to_string(row.id) + ", one of " + std::to_string(row.array_count);
   return text + ")";
 }
 

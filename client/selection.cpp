@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include <CLI/CLI.hpp>
@@ -27,12 +28,16 @@ constexpr std::array state_letters{
     StateWord{"LO", "lost"},      StateWord{"", "finished"},
 };
 
-std::optional<core::JobId> as_id(std::string_view word) {
-  core::JobId id = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (error != std::errc{} || end != word.data() + word.size() || id == 0) return std::nullopt;
-  return id;
+std::optional<std::uint32_t> whole_number(std::string_view word) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return number;
 }
+
+constexpr const char* word_help =
+    "job id, 42_3 for one job of an array and 42 for all of it, name of a job of yours, or @ for the last one "
+    "submitted";
 
 core::ValueMap own_jobs() { return {{"owner", core::Value(std::uint32_t{::geteuid()})}}; }
 
@@ -59,12 +64,88 @@ Outcome<std::vector<core::JobId>> select_by_filter(ManagerClient& client, const 
   return ids;
 }
 
+Outcome<JobRow> last_row(ManagerClient& client) {
+  auto filter = own_jobs();
+  filter.emplace("limit", core::Value(std::uint32_t{1}));
+  return list(client, filter).and_then([](const std::vector<JobRow>& rows) -> Outcome<JobRow> {
+    if (rows.empty()) return fail(exit_code::no_such_job, "you have not submitted any job yet");
+    return rows.front();
+  });
+}
+
+Outcome<std::vector<JobRow>> known_rows(ManagerClient& client, const std::vector<core::JobId>& ids) {
+  return list(client, {{"ids", core::Value(ids)}, {"limit", core::Value(static_cast<std::uint32_t>(ids.size()))}});
+}
+
+// Those of the array in the order of their indices: the ids of an array follow each other.
+Outcome<std::vector<JobRow>> rows_of_array(ManagerClient& client, const JobRow& row) {
+  std::vector<core::JobId> ids(row.array_count);
+  std::iota(ids.begin(), ids.end(), row.array_id);
+  return known_rows(client, ids).map([](std::vector<JobRow> rows) {
+    std::sort(rows.begin(), rows.end(), [](const JobRow& a, const JobRow& b) { return a.id < b.id; });
+    return rows;
+  });
+}
+
+// What is to be done to an array is done to those that are not at their end yet.
+std::vector<core::JobId> concerned(const std::vector<JobRow>& rows, Purpose purpose) {
+  std::vector<core::JobId> ids;
+  std::vector<core::JobId> unfinished;
+  for (const auto& row : rows) {
+    ids.push_back(row.id);
+    if (!is_finished(row)) unfinished.push_back(row.id);
+  }
+  return purpose == Purpose::look || unfinished.empty() ? ids : unfinished;
+}
+
+Outcome<std::vector<core::JobId>> whole_submission(ManagerClient& client, const JobRow& row, Purpose purpose) {
+  if (row.array_id == 0) return std::vector{row.id};
+  return rows_of_array(client, row).map([&](const std::vector<JobRow>& rows) { return concerned(rows, purpose); });
+}
+
+// The id of an array is that of its first job, and means all of them.
+Outcome<std::vector<core::JobId>> jobs_of(ManagerClient& client, core::JobId id, Purpose purpose) {
+  const auto rows = known_rows(client, {id});
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->empty() || rows->front().array_id != id) return std::vector{id};
+  return whole_submission(client, rows->front(), purpose);
+}
+
+// Empty when there is no such array: then it may be a name.
+Outcome<std::vector<core::JobId>> find_element(ManagerClient& client, const ArrayElement& element) {
+  const auto known = known_rows(client, {element.array});
+  if (!known) return tl::unexpected(known.error());
+  if (known->empty() || known->front().array_id != element.array) return std::vector<core::JobId>{};
+  const auto rows = rows_of_array(client, known->front());
+  if (!rows) return tl::unexpected(rows.error());
+  for (const auto& row : *rows) {
+    if (row.array_index == element.index) return std::vector{row.id};
+  }
+  return fail(exit_code::no_such_job, "array " + std::to_string(element.array) + " has no job with index " +
+                                          std::to_string(element.index) + "; `jobctl status " +
+                                          std::to_string(element.array) + "` shows those that it has");
+}
+
+Outcome<std::vector<core::JobId>> select_word(ManagerClient& client, const std::string& word, Purpose purpose) {
+  if (const auto id = whole_number(word); id && *id != 0) return jobs_of(client, *id, purpose);
+  if (word == "@") {
+    return last_row(client).and_then([&](const JobRow& row) { return whole_submission(client, row, purpose); });
+  }
+  if (const auto element = array_element_from(word)) {
+    auto found = find_element(client, *element);
+    if (!found || !found->empty()) return found;
+  }
+  auto filter = own_jobs();
+  filter.emplace("name", core::Value(word));
+  return list(client, filter)
+      .and_then([&](const std::vector<JobRow>& rows) { return choose_by_name(word, rows, purpose); })
+      .and_then([&](const JobRow& row) { return whole_submission(client, row, purpose); });
+}
+
 }  // namespace
 
 void add_job_words(CLI::App& app, Selection& selection, bool required) {
-  auto* option =
-      app.add_option("job", selection.words, "job id, name of a job of yours, or @ for the last one submitted")
-          ->type_name("JOB");
+  auto* option = app.add_option("job", selection.words, word_help)->type_name("JOB");
   if (required) option->required();
 }
 
@@ -99,41 +180,61 @@ Outcome<std::vector<std::string>> state_words(const std::vector<std::string>& gi
   return words;
 }
 
-Outcome<core::JobId> choose_by_name(const std::string& name, const std::vector<JobRow>& rows, Purpose purpose) {
+Outcome<JobRow> choose_by_name(const std::string& name, const std::vector<JobRow>& rows, Purpose purpose) {
   if (rows.empty()) {
     return fail(exit_code::no_such_job,
                 "you have no job named \"" + name + "\"; `jobctl list --all` shows all of yours");
   }
-  if (purpose == Purpose::look) return rows.front().id;
-  std::vector<core::JobId> unfinished;
+  if (purpose == Purpose::look) return rows.front();
+  std::vector<JobRow> submissions;
   for (const auto& row : rows) {
-    if (!is_finished(row)) unfinished.push_back(row.id);
+    const auto same = [&](const JobRow& other) { return row.array_id != 0 && row.array_id == other.array_id; };
+    if (!is_finished(row) && std::none_of(submissions.begin(), submissions.end(), same)) submissions.push_back(row);
   }
-  if (unfinished.empty()) return rows.front().id;
-  if (unfinished.size() == 1) return unfinished.front();
+  if (submissions.empty()) return rows.front();
+  if (submissions.size() == 1) return submissions.front();
   std::string message =
-      "\"" + name + "\" is the name of " + std::to_string(unfinished.size()) + " unfinished jobs; say which:";
+      "\"" + name + "\" is the name of " + std::to_string(submissions.size()) + " unfinished jobs; say which:";
   constexpr std::size_t shown = 20;
-  for (std::size_t at = 0; at < std::min(unfinished.size(), shown); ++at)
-    message += " " + std::to_string(unfinished[at]);
-  if (unfinished.size() > shown) message += " …";
+  for (std::size_t at = 0; at < std::min(submissions.size(), shown); ++at) {
+    const auto& row = submissions[at];
+    message += " " + std::to_string(row.array_id != 0 ? row.array_id : row.id);
+  }
+  if (submissions.size() > shown) message += " …";
   return usage_failure(std::move(message));
 }
 
-Outcome<core::JobId> select_job(ManagerClient& client, const std::string& word, Purpose purpose) {
-  if (const auto id = as_id(word)) return *id;
-  auto filter = own_jobs();
-  if (word == "@") {
-    filter.emplace("limit", core::Value(std::uint32_t{1}));
-    const auto rows = list(client, filter);
-    if (!rows) return tl::unexpected(rows.error());
-    if (rows->empty()) return fail(exit_code::no_such_job, "you have not submitted any job yet");
-    return rows->front().id;
+std::optional<ArrayElement> array_element_from(std::string_view word) {
+  const auto underscore = word.find('_');
+  if (underscore == std::string_view::npos) return std::nullopt;
+  const auto array = whole_number(word.substr(0, underscore));
+  const auto index = whole_number(word.substr(underscore + 1));
+  if (!array || *array == 0 || !index) return std::nullopt;
+  return ArrayElement{.array = *array, .index = *index};
+}
+
+Outcome<core::JobId> last_submission(ManagerClient& client) {
+  return last_row(client).map([](const JobRow& row) { return row.array_id != 0 ? row.array_id : row.id; });
+}
+
+Outcome<std::vector<core::JobId>> with_whole_arrays(ManagerClient& client, const std::vector<core::JobId>& ids) {
+  std::vector<core::JobId> all;
+  for (const auto id : ids) {
+    const auto jobs = jobs_of(client, id, Purpose::look);
+    if (!jobs) return jobs;
+    all.insert(all.end(), jobs->begin(), jobs->end());
   }
-  filter.emplace("name", core::Value(word));
-  const auto rows = list(client, filter);
+  return all;
+}
+
+Outcome<core::JobId> select_job(ManagerClient& client, const std::string& word) {
+  const auto ids = select_word(client, word, Purpose::look);
+  if (!ids) return tl::unexpected(ids.error());
+  if (ids->size() == 1) return ids->front();
+  const auto rows = rows_of(client, {ids->front()});
   if (!rows) return tl::unexpected(rows.error());
-  return choose_by_name(word, *rows, purpose);
+  return usage_failure(word + " is an array of " + std::to_string(ids->size()) + " jobs; say which one, as in " +
+                       label_of(job_row_from(rows->front())));
 }
 
 Outcome<std::vector<core::JobId>> select_jobs(ManagerClient& client, const Selection& selection, Purpose purpose) {
@@ -145,9 +246,11 @@ Outcome<std::vector<core::JobId>> select_jobs(ManagerClient& client, const Selec
   if (selection.words.empty()) return usage_failure("which job? give an id, a name or @, or --state, --class or --all");
   std::vector<core::JobId> ids;
   for (const auto& word : selection.words) {
-    const auto id = select_job(client, word, purpose);
-    if (!id) return tl::unexpected(id.error());
-    if (std::find(ids.begin(), ids.end(), *id) == ids.end()) ids.push_back(*id);
+    const auto found = select_word(client, word, purpose);
+    if (!found) return found;
+    for (const auto id : *found) {
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    }
   }
   return ids;
 }

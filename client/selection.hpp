@@ -1,7 +1,9 @@
 // Which jobs a command is about: ids, names, "@", or all that a filter finds.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/job_row.hpp"
@@ -14,7 +16,7 @@ class App;
 namespace mljobd::client {
 
 struct Selection {
-  std::vector<std::string> words{};   // id, name, or "@": the last one that I submitted
+  std::vector<std::string> words{};   // id, "42_3", name, or "@": the last that I submitted
   std::vector<std::string> states{};  // --state, as "running" or "R"
   std::string class_name{};           // --class
   bool all = false;                   // --all: all of mine that have not finished
@@ -28,15 +30,30 @@ enum class Purpose { look, act };
 void add_job_words(CLI::App& app, Selection& selection, bool required);
 void add_job_filters(CLI::App& app, Selection& selection);
 
-// In the order given, each id once; never empty. Ids are not looked up: the daemon says what it does not know.
-// Errors: no_such_job, usage, and those of the daemon.
+// In the order given, each id once; never empty. The id of an array, its name and "@" mean all its jobs: to look at,
+// every one; to act on, those that have not finished, if there are any. Ids that the daemon does not know stay: it says
+// so. Errors: no_such_job, usage, and those of the daemon.
 [[nodiscard]] Outcome<std::vector<core::JobId>> select_jobs(ManagerClient& client, const Selection& selection,
                                                             Purpose purpose);
-[[nodiscard]] Outcome<core::JobId> select_job(ManagerClient& client, const std::string& word, Purpose purpose);
+// One to look at. Errors: the same; usage also for an array of several.
+[[nodiscard]] Outcome<core::JobId> select_job(ManagerClient& client, const std::string& word);
 
-// From the jobs of one name, newest first. Pure.
-[[nodiscard]] Outcome<core::JobId> choose_by_name(const std::string& name, const std::vector<JobRow>& rows,
-                                                  Purpose purpose);
+// What "@" stands for in a list of dependencies, where the id of an array means all of it.
+[[nodiscard]] Outcome<core::JobId> last_submission(ManagerClient& client);
+[[nodiscard]] Outcome<std::vector<core::JobId>> with_whole_arrays(ManagerClient& client,
+                                                                  const std::vector<core::JobId>& ids);
+
+// "42_3". Pure.
+struct ArrayElement {
+  core::JobId array = 0;
+  std::uint32_t index = 0;
+
+  bool operator==(const ArrayElement&) const = default;
+};
+[[nodiscard]] std::optional<ArrayElement> array_element_from(std::string_view word);
+
+// From the jobs of one name, newest first; any job of an array stands for it. Pure.
+[[nodiscard]] Outcome<JobRow> choose_by_name(const std::string& name, const std::vector<JobRow>& rows, Purpose purpose);
 
 // The filter of ListJobs for states ("R" becomes "running"). Errors: usage, naming the words there are.
 [[nodiscard]] Outcome<std::vector<std::string>> state_words(const std::vector<std::string>& given);

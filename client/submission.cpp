@@ -1,5 +1,6 @@
 #include "client/submission.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <unistd.h>
@@ -31,18 +32,30 @@ std::string detach_message(const std::vector<core::JobId>& ids) {
          " on; `jobctl cancel " + numbers + "` stops " + (ids.size() == 1 ? "it" : "them");
 }
 
-int wait_for_end(ManagerClient& client, JobWatch& watch, const std::vector<core::JobId>& ids,
+// The daemon answers with the first job of an array, and for a key that was used before with the job that has it, which
+// may be at its end already.
+Outcome<WaitTracker> tracker_for(ManagerClient& client, const std::vector<core::JobId>& ids) {
+  return with_whole_arrays(client, ids).map([](const std::vector<core::JobId>& all) {
+    return WaitTracker(all, WaitFor::done, WaitMode::all);
+  });
+}
+
+bool any_has(const Rows& specs, std::string_view key) {
+  return std::any_of(specs.begin(), specs.end(), [&](const core::ValueMap& spec) { return spec.contains(key); });
+}
+
+int wait_for_end(ManagerClient& client, JobWatch& watch, const std::vector<core::JobId>& ids, const Rows& specs,
                  const AfterSubmit& after) {
   detach_on_interrupt(detach_message(ids));
   if (after.follow) {
     const auto row = follow_log(client, watch, {.id = ids.front()});
     return row ? exit_code_of(*row) : report(row.error());
   }
-  WaitTracker tracker(ids, WaitFor::done, WaitMode::all);
-  if (auto waited = watch.wait(tracker, JobWatch::FirstLook::spared, std::nullopt); !waited) {
-    return report(waited.error());
-  }
-  return tracker.exit_code();
+  auto tracker = tracker_for(client, ids);
+  if (!tracker) return report(tracker.error());
+  const auto first_look = any_has(specs, "key") ? JobWatch::FirstLook::needed : JobWatch::FirstLook::spared;
+  if (auto waited = watch.wait(*tracker, first_look, std::nullopt); !waited) return report(waited.error());
+  return tracker->exit_code();
 }
 
 // "@" is the last one that I submitted, which only a list of my jobs tells.
@@ -51,7 +64,7 @@ Outcome<void> resolve_last_job(ManagerClient& client, core::ValueMap& spec) {
   if (found == spec.end()) return {};
   for (auto& [kind, job] : std::get<core::StringPairs>(found->second.storage)) {
     if (job != "@") continue;
-    const auto id = select_job(client, job, Purpose::look);
+    const auto id = last_submission(client);
     if (!id) return tl::unexpected(id.error());
     job = std::to_string(*id);
   }
@@ -74,7 +87,7 @@ int finish(ManagerClient& client, JobWatch& watch, const std::vector<core::JobId
   const std::string lines = lines_for(ids, specs, after);
   // With --follow stdout belongs to the job's output.
   const int printed = after.follow ? (write_all(STDERR_FILENO, lines), exit_code::success) : print(lines);
-  return after.wait || after.follow ? wait_for_end(client, watch, ids, after) : printed;
+  return after.wait || after.follow ? wait_for_end(client, watch, ids, specs, after) : printed;
 }
 
 }  // namespace
@@ -106,6 +119,10 @@ std::string preview_text(const Rows& plan) {
 }
 
 int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& after) {
+  if (after.follow && spec.contains("array")) {
+    return report({exit_code::usage,
+                   "--follow shows the output of one job, and an array has several; use --wait and `jobctl logs`"});
+  }
   if (auto resolved = resolve_last_job(client, spec); !resolved) return report(resolved.error());
   if (after.test_only) return submit_jobs(client, {std::move(spec)}, after);
   JobWatch watch(client);

@@ -17,7 +17,7 @@ Outcome<core::ValueMap> ask(ManagerClient& client, std::uint32_t jobs, const std
     if (const auto here = surroundings().workdir; !here.empty() && is_utf8(here)) request.emplace("path", here);
     return client.advise(request);
   }
-  const auto id = select_job(client, job, Purpose::look);
+  const auto id = select_job(client, job);
   if (!id) return tl::unexpected(id.error());
   return client.advise({{"job", *id}});
 }

@@ -62,7 +62,7 @@ int events(const Invocation& invocation, const EventsOptions& options) {
   if (!client) return report(client.error());
   core::ValueMap filter{{"limit", core::Value(options.count)}};
   if (!options.job.empty()) {
-    const auto id = select_job(**client, options.job, Purpose::look);
+    const auto id = select_job(**client, options.job);
     if (!id) return report(id.error());
     filter.emplace("job", core::Value(*id));
   }

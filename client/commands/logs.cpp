@@ -52,7 +52,7 @@ int run_logs(Invocation& invocation) {
   if (const auto code = parser.parse()) return *code;
   const auto client = connect(invocation);
   if (!client) return report(client.error());
-  const auto id = select_job(**client, options.job, Purpose::look);
+  const auto id = select_job(**client, options.job);
   if (!id) return report(id.error());
   return options.follow ? follow(**client, *id, options) : print_log(**client, *id, options);
 }

@@ -4,6 +4,7 @@
 #include "client/json.hpp"
 #include "client/log_reader.hpp"
 #include "client/output.hpp"
+#include "client/render_list.hpp"
 #include "client/render_status.hpp"
 #include "client/selection.hpp"
 #include "client/verbs.hpp"
@@ -46,11 +47,21 @@ std::string log_tail(ManagerClient& client, const JobRow& row, std::uint64_t lin
   return text;
 }
 
+// A page for each of a thousand jobs is nothing to read.
+int array_status(const Invocation& invocation, const Rows& rows) {
+  std::vector<JobRow> jobs;
+  for (const auto& row : rows) jobs.push_back(job_row_from(row));
+  const auto table = render_array(jobs, table_style(invocation, true));
+  return table ? print(*table) : report(table.error());
+}
+
 int job_status(ManagerClient& client, const Invocation& invocation, const StatusOptions& options) {
   const auto ids = select_jobs(client, options.selection, Purpose::look);
   if (!ids) return report(ids.error());
   auto rows = rows_of(client, *ids);
   if (!rows) return report(rows.error());
+  // One word that means several jobs is an array.
+  if (options.selection.words.size() == 1 && rows->size() > 1 && !options.json) return array_status(invocation, *rows);
   std::string pages;
   for (auto& row : *rows) {
     const auto job = job_row_from(row);

@@ -151,13 +151,32 @@ TEST_CASE("states in words and in letters") {
 TEST_CASE("a name stands for one job") {
   const auto row = [](JobId id, const char* state) { return JobRow{.id = id, .state = state}; };
   const std::vector<JobRow> rows{row(9, "finished"), row(8, "running"), row(7, "queued"), row(3, "finished")};
-  CHECK(choose_by_name("x", rows, Purpose::look) == 9U);
+  CHECK(choose_by_name("x", rows, Purpose::look)->id == 9);
   const auto several = choose_by_name("x", rows, Purpose::act);
   REQUIRE_FALSE(several);
   CHECK_THAT(several.error().message, Catch::Contains("8 7"));
-  CHECK(choose_by_name("x", {rows[0], rows[1]}, Purpose::act) == 8U);
-  CHECK(choose_by_name("x", {rows[0], rows[3]}, Purpose::act) == 9U);
+  CHECK(choose_by_name("x", {rows[0], rows[1]}, Purpose::act)->id == 8);
+  CHECK(choose_by_name("x", {rows[0], rows[3]}, Purpose::act)->id == 9);
   CHECK(choose_by_name("x", {}, Purpose::look).error().exit_code == 4);
+}
+
+TEST_CASE("a name that only the jobs of an array carry stands for the array") {
+  const auto element = [](JobId id, JobId array) { return JobRow{.id = id, .state = "queued", .array_id = array}; };
+  CHECK(choose_by_name("x", {element(9, 7), element(8, 7), element(7, 7)}, Purpose::act)->array_id == 7);
+  const auto several = choose_by_name("x", {element(9, 8), element(8, 8), element(7, 6), element(6, 6)}, Purpose::act);
+  REQUIRE_FALSE(several);
+  CHECK_THAT(several.error().message, Catch::EndsWith("2 unfinished jobs; say which: 8 6"));
+}
+
+TEST_CASE("a job of an array is written with its index") {
+  CHECK(array_element_from("42_3") == ArrayElement{.array = 42, .index = 3});
+  CHECK(array_element_from("42_0") == ArrayElement{.array = 42, .index = 0});
+  for (const auto* word : {"42", "42_", "_3", "0_3", "42_3_1", "42_x", "a_3", "42_-1", "42_99999999999", ""}) {
+    CAPTURE(word);
+    CHECK_FALSE(array_element_from(word));
+  }
+  CHECK(label_of({.id = 45, .array_id = 42, .array_index = 3}) == "42_3");
+  CHECK(label_of({.id = 45}) == "45");
 }
 
 TEST_CASE("what a bus error means to a person") {

@@ -134,6 +134,34 @@ TEST_CASE("the page of a dead job says why and what to do") {
   CHECK_THAT(page, !Catch::Contains("Last output"));
 }
 
+TEST_CASE("a claim that was learned is called so") {
+  auto row = running();
+  row.limits = {{"memory_learned", Value(3 * gibibyte)}};
+  CHECK_THAT(render_status({.row = row}, false), Catch::Contains("  memory              3.0G (learned)\n"));
+}
+
+TEST_CASE("the jobs of an array are shown with their indices, and together") {
+  use_utc();
+  auto first = running();
+  first.array_id = 40;
+  first.array_index = 1;
+  first.array_count = 2;
+  auto second = first;
+  second.id = 43;
+  second.array_index = 2;
+  second.state = "finished";
+  second.result = "done";
+  second.exit_code = 0;
+  CHECK_THAT(render_status({.row = first}, false),
+             Catch::StartsWith("Job 40_1 train.py (train, of alice, job 42, one of 2)\n"));
+  CHECK(render_jobs({first, second}, "id", {.legend = false}) == "40_1\n40_2\n");
+  const auto page = render_array({first, second}, {});
+  REQUIRE(page);
+  CHECK_THAT(*page, Catch::StartsWith("Array 40 train.py (train, of alice), 2 jobs: 1 done, 1 running\n\n") &&
+                        Catch::Contains("\n40_1 R ") &&
+                        Catch::EndsWith("`jobctl status 40_1` shows one of them in full.\n"));
+}
+
 TEST_CASE("the page of the machine") {
   const ValueMap properties{
       {"Version", Value("0.1.0")},
