@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -103,8 +104,16 @@ Outcome<std::vector<core::JobId>> whole_submission(ManagerClient& client, const 
   return rows_of_array(client, row).map([&](const std::vector<JobRow>& rows) { return concerned(rows, purpose); });
 }
 
+// The first job of an array, whose id is the array's, means itself when it names itself: `scontrol requeue
+// $SLURM_JOB_ID` in a trap must not take the others with it.
+bool is_own_id(core::JobId id) {
+  const char* const own = std::getenv("MLJOB_ID");
+  return own != nullptr && whole_number(own) == id;
+}
+
 // The id of an array is that of its first job, and means all of them.
 Outcome<std::vector<core::JobId>> jobs_of(ManagerClient& client, core::JobId id, Purpose purpose) {
+  if (is_own_id(id)) return std::vector{id};
   const auto rows = known_rows(client, {id});
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty() || rows->front().array_id != id) return std::vector{id};

@@ -61,10 +61,11 @@ Outcome<Value> parse_growth(std::string_view option, const std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size() - 1;
   const auto [stopped, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  if (error != std::errc{} || stopped != end || !(number > 0 && number <= 1000)) return refuse();
-  const long percent = std::lround(text.ends_with('x') ? number * 100 : number);
-  if (percent < 101 || percent > 1000) return refuse();
-  return Value(static_cast<std::uint32_t>(percent));
+  if (error != std::errc{} || stopped != end) return refuse();
+  const double percent = std::round(text.ends_with('x') ? number * 100 : number);
+  // NaN compares as neither.
+  if (percent >= 101 && percent <= 1000) return Value(static_cast<std::uint32_t>(percent));
+  return refuse();
 }
 
 Outcome<Value> parse_cpus(std::string_view option, std::string text) {
