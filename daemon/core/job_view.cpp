@@ -54,9 +54,9 @@ std::string describe(const Queued& queued) {
 }
 
 std::string describe(const Finished& finished) {
-  std::string text(to_word(finished.result));
-  if (finished.cause.what != CauseKind::none) text.append(" ").append(to_word(finished.cause.what));
-  return text;
+  const auto result = to_word(finished.result);
+  const auto what = to_word(finished.cause.what);
+  return what.empty() || what == result ? std::string(result) : std::string(result).append(" ").append(what);
 }
 
 }  // namespace

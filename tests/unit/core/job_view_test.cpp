@@ -105,6 +105,7 @@ TEST_CASE("the reason is what the contract writes") {
   }
   CHECK(reason_text(Finished{JobResult::done, {}}) == "done");
   CHECK(reason_text(Finished{JobResult::start_failed, {.what = CauseKind::start}}) == "start-failed start");
+  CHECK(reason_text(Finished{JobResult::dependency, {.what = CauseKind::dependency}}) == "dependency");
 }
 
 TEST_CASE("frozen time is not run time") {
