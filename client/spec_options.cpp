@@ -58,7 +58,7 @@ constexpr std::array text_options{
                "-1000..1000, higher starts first"},
     TextOption{"--nice", "nice", "priority", OptionKind::negated_number, submit | set, "N",
                "the same with the sign of Slurm: higher starts later"},
-    TextOption{"-c,--cpus", "cpus", "cpus", OptionKind::cores, submit, "N",
+    TextOption{"-c,--cpus", "cpus", "cpus", OptionKind::cores, jobs, "N",
                "whole processor cores to reserve; default: a share of those that nobody reserved"},
     TextOption{"-d,--after,--dependency", "after", "after", OptionKind::dependencies, submit, "LIST",
                "start after other jobs: ok:42, any:prepare, notok:42, start:42; commas between, all must come true"},

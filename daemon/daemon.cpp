@@ -53,6 +53,7 @@ Daemon::Parts::Parts(systemd::ManagerScope scope, Paths found, store::Store open
               .released = [this](core::JobId id) { manager.units_released(id); },
               .settings = [this]() -> const core::Settings& { return manager.settings(); },
               .cpus_for = [this](const core::Job& job) { return manager.cpus_for(job); },
+              .all_cpus = [this] { return core::all_cpus(manager.topology()); },
               .cpu_allotment = [this](const core::Job& job) { return manager.cpu_allotment(job); }}),
       front_end(loop, *connection, store, manager, runner, getuid(), mode_of(scope),
                 [&daemon] { return daemon.reload(); }),

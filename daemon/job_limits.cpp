@@ -2,6 +2,7 @@
 // asked for.
 #include <utility>
 
+#include "core/format.hpp"
 #include "core/unit_names.hpp"
 #include "job_runner.hpp"
 #include "log.hpp"
@@ -24,18 +25,25 @@ void JobRunner::compare_limits(Live& live, const core::Job& job) const {
 
 void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Done done) {
   manager_.set_properties(core::job_slice(job), systemd::changed_slice_properties(changes),
-                          [this, id = job.id, done = std::move(done)](core::Expected<void> result) {
+                          [this, id = job.id, done = std::move(done)](const core::Expected<void>& result) {
+                            // What was asked for is the job's only once this has been heard.
+                            done(result);
                             const auto found = live_.find(id);
                             const core::Job* changed = callbacks_.find_job(id);
-                            if (result && found != live_.end() && changed != nullptr)
-                              compare_limits(found->second, *changed);
-                            done(std::move(result));
+                            if (found != live_.end() && changed != nullptr) compare_limits(found->second, *changed);
                           });
 }
 
 void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
+  const auto live = live_.find(job.id);
+  // A job whose start has not been sent is told its CPUs with it. To name a slice that PID 1 does not have would make
+  // it load one, and the drop-in of such a slice outlives the job and beats, after a reload, whatever is set later.
+  if (live == live_.end() || live->second.reported || (live->second.start_answered && !live->second.cgroup)) return;
+  // An empty list would lift nothing as long as another job of the class has one: systemd 252 then leaves the cpuset
+  // controller on, and no longer writes to it for this job.
   manager_.set_properties(
-      core::job_slice(job), {systemd::allowed_cpus(cpus)}, [this, id = job.id](const core::Expected<void>& result) {
+      core::job_slice(job), {systemd::allowed_cpus(cpus.empty() ? callbacks_.all_cpus() : cpus)},
+      [this, id = job.id](const core::Expected<void>& result) {
         const auto found = live_.find(id);
         const core::Job* changed = callbacks_.find_job(id);
         if (found == live_.end() || changed == nullptr) return;
@@ -44,6 +52,16 @@ void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
         }
         compare_limits(found->second, *changed);
       });
+}
+
+// The daemon may have died between a change of the partition and telling PID 1 of it.
+void JobRunner::correct_cpus(const Live& live, const core::Job& job) {
+  if (!live.cgroup) return;
+  const auto meant = callbacks_.cpus_for(job);
+  const auto in_force = live.cgroup->effective_limits().cpu_list;
+  const bool differs =
+      in_force ? core::parse_cpu_list(*in_force) != (meant.empty() ? callbacks_.all_cpus() : meant) : !meant.empty();
+  if (differs) set_cpus(job, meant);
 }
 
 core::Usage JobRunner::usage(const core::Job& job) const {

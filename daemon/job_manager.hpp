@@ -210,6 +210,9 @@ class JobManager {
   [[nodiscard]] core::KnownJob known_job(core::JobId id);
   [[nodiscard]] core::Bytes memory_bound(const core::Job& job) const;
   bool carry_out(const core::PlanEntry& entry);
+  [[nodiscard]] core::Limits limits_in_force(const core::Job& job, const core::JobSpec& spec,
+                                             core::Limits change) const;
+  [[nodiscard]] core::CpuList shared_beside(const core::CoreAllocations& allocations) const;
   void divide_cpus();
   void restore_cores();
   [[nodiscard]] bool persist();

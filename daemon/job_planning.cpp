@@ -197,15 +197,19 @@ void JobManager::admit(core::Job& job) {
 
 // --- Cores
 
+// Empty when nobody has reserved any.
+core::CpuList JobManager::shared_beside(const core::CoreAllocations& allocations) const {
+  return allocations.empty() ? core::CpuList{} : core::shared_cpus(topology(), allocations);
+}
+
 core::CpuList JobManager::cpus_for(const core::Job& job) const {
   if (!job.attempt.reserved_cpus.empty()) {
     return core::parse_cpu_list(job.attempt.reserved_cpus).value_or(core::CpuList{});
   }
   core::CpuList asked;
   if (job.spec.limits.cpu_list) asked = core::parse_cpu_list(*job.spec.limits.cpu_list).value_or(core::CpuList{});
-  const auto allocations = core_allocations();
-  if (allocations.empty()) return asked;
-  const auto shared = core::shared_cpus(topology(), allocations);
+  const auto shared = shared_beside(core_allocations());
+  if (shared.empty()) return asked;
   if (asked.empty()) return shared;
   // What was asked for by number and is wholly reserved by others leaves the job with what all others have.
   const auto rest = core::intersection(asked, shared);
@@ -214,8 +218,7 @@ core::CpuList JobManager::cpus_for(const core::Job& job) const {
 
 // Those that share give way to what was reserved, and get back what is free again.
 void JobManager::divide_cpus() {
-  const auto allocations = core_allocations();
-  auto shared = allocations.empty() ? core::CpuList{} : core::shared_cpus(topology(), allocations);
+  auto shared = shared_beside(core_allocations());
   if (shared == shared_cpus_) return;
   shared_cpus_ = std::move(shared);
   for (const auto& [id, job] : jobs_.active()) {
@@ -233,6 +236,8 @@ void JobManager::restore_cores() {
         found == restored.reserved.end() ? std::string() : core::format_cpu_list(found->second);
   }
   for (const auto& warning : restored.warnings) log::warning(warning);
+  // What runs is found on these, or is moved to them, when it is resumed.
+  shared_cpus_ = shared_beside(core_allocations());
 }
 
 // --- Deadlines: time limits and their warnings on the boot clock, begins and retries on the wall clock.

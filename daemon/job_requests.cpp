@@ -4,6 +4,7 @@
 
 #include <sys/statvfs.h>
 
+#include "core/format.hpp"
 #include "core/job_view.hpp"
 #include "job_manager.hpp"
 #include "kernel/process.hpp"
@@ -126,7 +127,9 @@ core::Expected<void> JobManager::check_start_now(const core::JobSpec& spec) {
           ? ""
           : core::reason_text(core::Queued{.reason = entries.front().reason, .detail = entries.front().detail});
   return core::failure(draining_ ? core::ErrorCode::invalid_state : core::ErrorCode::no_capacity,
-                       "it cannot start now: " + why + "; `jobctl submit` queues it until it can");
+                       "it cannot start now: " + why + "; " +
+                           (spec.kind == core::JobKind::adopted ? "adopt it without cpus (--cpus), or later"
+                                                                : "`jobctl submit` queues it until it can"));
 }
 
 void JobManager::start_foreground(const Caller& caller, core::JobKind kind, std::vector<kernel::UniqueFd> pidfds,
@@ -215,6 +218,17 @@ void JobManager::signal(const Caller& caller, core::JobId id, const std::string&
   runner_->signal(**job, who, signal, std::move(done));
 }
 
+// What PID 1 is to be told of a change that makes the job's specification `spec`.
+core::Limits JobManager::limits_in_force(const core::Job& job, const core::JobSpec& spec, core::Limits change) const {
+  if (change.memory || change.memory_max) change.memory_max = core::memory_ceiling(spec.limits);
+  if (change.cpu_list) {
+    core::Job changed = job;
+    changed.spec = spec;
+    change.cpu_list = core::format_cpu_list(cpus_for(changed));
+  }
+  return change;
+}
+
 void JobManager::set_limits(const Caller& caller, core::JobId id, const core::ValueMap& changes, Done done) {
   const auto job = owned(caller, id);
   if (!job) return done(tl::unexpected(job.error()));
@@ -226,20 +240,22 @@ void JobManager::set_limits(const Caller& caller, core::JobId id, const core::Va
   if (core::is_finished((*job)->state)) {
     return done(core::failure(core::ErrorCode::invalid_state, subject(id) + " has finished; its limits are history"));
   }
-  const auto commit = [this, id](core::JobSpec changed) {
+  const auto commit = [this, id, shared = shared_cpus_](core::JobSpec changed) {
     core::Job* found = jobs_.find(id);
     if (found == nullptr) return;
     found->spec = std::move(changed);
     note_change(*found, std::string(core::to_word(found->state)));
     reason_changed_.insert(id);
+    // Cores were reserved or freed meanwhile, and this job was moved by what it had asked for before.
+    if (shared != shared_cpus_ && core::has_units(found->state)) runner_->set_cpus(*found, cpus_for(*found));
   };
-  if (!core::has_units((*job)->state)) {
+  // One that is about to start is started with them.
+  if (!core::has_units((*job)->state) || !runner_->holds_units(id)) {
     commit(std::move(*spec));
     return done({});
   }
-  core::Limits in_force = change->limits;
-  if (in_force.memory || in_force.memory_max) {
-    in_force.memory_max = core::memory_ceiling(spec->limits);
+  const core::Limits in_force = limits_in_force(**job, *spec, change->limits);
+  if (in_force.memory_max) {
     const auto now = runner_->memory_now(id);
     if (now && *in_force.memory_max < *now) {
       return done(core::failure(core::ErrorCode::invalid_spec,

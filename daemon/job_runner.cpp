@@ -256,6 +256,7 @@ void JobRunner::resume(const core::Job& job, bool seen_active) {
   live.seen_active = seen_active;
   live.began = seen_active;
   open_slice(live, job);
+  correct_cpus(live, job);
   // A freeze or thaw may have been carried out without its answer having been heard.
   const bool frozen = live.cgroup && live.cgroup->frozen();
   if (frozen && std::holds_alternative<core::Running>(job.state)) callbacks_.report(job.id, core::FreezeDone{});
@@ -343,7 +344,9 @@ void JobRunner::look_at(core::JobId id, Live& live) {
   const core::Job* job = callbacks_.find_job(id);
   const bool resumed_start = job != nullptr && std::holds_alternative<core::Starting>(job->state) &&
                              live.start_answered && active == ActiveState::active;
-  if (resumed_start) became_running(id, live);
+  if (!resumed_start) return;
+  became_running(id, live);
+  correct_cpus(live, *job);
 }
 
 void JobRunner::settle(core::JobId id) {

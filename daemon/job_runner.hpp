@@ -35,6 +35,7 @@ class JobRunner {
     std::function<void(core::JobId)> released;  // its unit names may be used again
     std::function<const core::Settings&()> settings;
     std::function<core::CpuList(const core::Job&)> cpus_for;  // empty: no restriction
+    std::function<core::CpuList()> all_cpus;                  // what no restriction comes to
     std::function<core::CpuAllotment(const core::Job&)> cpu_allotment;
   };
   using Done = systemd::ServiceManager::Done;
@@ -56,7 +57,8 @@ class JobRunner {
   void thaw(const core::Job& job, Done done);
   void signal(const core::Job& job, const std::string& who, int signal, Done done);
   void set_limits(const core::Job& job, const core::Limits& changes, Done done);
-  void set_cpus(const core::Job& job, const core::CpuList& cpus);  // empty: lifts the restriction
+  // Of a job whose units exist or whose start is on its way; empty lifts the restriction.
+  void set_cpus(const core::Job& job, const core::CpuList& cpus);
   void report_exit(core::JobId id, core::ProcessExit exit);
 
   // From PID 1.
@@ -105,6 +107,7 @@ class JobRunner {
   void start_answered(core::JobId id, std::uint32_t attempt, const core::Expected<std::string>& result);
   void open_slice(Live& live, const core::Job& job) const;
   void compare_limits(Live& live, const core::Job& job) const;
+  void correct_cpus(const Live& live, const core::Job& job);
   void became_running(core::JobId id, Live& live);
   void refuse(core::JobId id, Live& live, const core::Error& error);
   void refresh(core::JobId id);

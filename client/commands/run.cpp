@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include "client/environment.hpp"
 #include "client/foreground.hpp"
 #include "client/output.hpp"
 #include "client/spec_options.hpp"
 #include "client/values.hpp"
 #include "client/verbs.hpp"
+#include "core/worker_advice.hpp"
 
 namespace mljobd::client {
 namespace {
@@ -45,6 +47,20 @@ std::vector<std::string> job_environment(core::JobId id, const ClassOfJob& job_c
   return environment;
 }
 
+// What the daemon would tell a job of the queue. Only once the job has its CPUs is it known how many there are.
+void add_cpu_environment(ManagerClient& client, core::JobId id, const core::ValueMap& spec,
+                         std::vector<std::string>& environment) {
+  const auto advice = client.advise({{"job", id}});
+  if (!advice) return warn("its MLJOB_CPUS is not known: " + advice.error().message);
+  const core::CpuAllotment allotment{.cpus = value_or<std::uint32_t>(*advice, "cpus", 1),
+                                     .cores = value_or<std::uint32_t>(*advice, "cores", 1),
+                                     .reserved = value_or<std::uint32_t>(spec, "cpus", 0) > 0,
+                                     .sharing_jobs = value_or<std::uint32_t>(*advice, "jobs", 1),
+                                     .quota_percent = find_value<std::uint32_t>(spec, "cpu_quota_percent")};
+  const auto added = core::cpu_environment(allotment, own_environment());
+  environment.insert(environment.end(), added.begin(), added.end());
+}
+
 int exit_code_from(const ForegroundChild::Exit& exit) {
   return exit.signal != 0 ? exit_code::signal_base + static_cast<int>(exit.signal) : exit.code;
 }
@@ -60,7 +76,9 @@ int run_in_scope(ManagerClient& client, const core::ValueMap& spec, ForegroundCo
     child->abandon();
     return report(id.error());
   }
-  static_cast<void>(child->let_go(job_environment(*id, *job_class, spec)));
+  auto environment = job_environment(*id, *job_class, spec);
+  add_cpu_environment(client, *id, spec, environment);
+  static_cast<void>(child->let_go(environment));
   const auto exit = child->wait();
   // Whatever becomes of the report, the command has run and its code is what the caller wants.
   if (const auto reported = client.report_exit(*id, exit.code, exit.signal); !reported) {

@@ -208,6 +208,9 @@ Expected<JobSpec> apply_limit_change(const JobSpec& spec, const LimitChange& cha
   replace_if_given(limits.cpu_list, change.limits.cpu_list);
   replace_if_given(changed.time_limit, change.time_limit);
   changed.priority = change.priority.value_or(spec.priority);
+  if (change.limits.cpu_list) {
+    if (auto checked = check_cores(limits, context); !checked) return tl::unexpected(std::move(checked).error());
+  }
   // Memory that a stricter configuration would refuse today must not stand in the way of changing something else.
   if (touches_memory(change.limits)) {
     const JobClass* const job_class = find_class(context.settings, spec.class_name);

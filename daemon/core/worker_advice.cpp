@@ -80,7 +80,7 @@ CpuAllotment cpu_allotment(const CpuTopology& topology, const CpuList& reserved,
   CpuList cpus = reserved.empty() ? shared : reserved;
   if (reserved.empty() && limits.cpu_list) {
     const auto wanted = parse_cpu_list(*limits.cpu_list);
-    const auto both = wanted ? intersection(*wanted, all_cpus(topology)) : CpuList{};
+    const auto both = wanted ? intersection(*wanted, shared) : CpuList{};
     if (!both.empty()) cpus = both;
   }
   return {.cpus = std::max(static_cast<std::uint32_t>(cpus.size()), 1U),

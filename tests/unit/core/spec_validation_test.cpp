@@ -378,6 +378,9 @@ TEST_CASE("a change is checked against what the job has") {
   check_refused(apply({.limits = {.memory_max = 2 * gibi}}), "memory 4.0G is above memory_max 2.0G");
   check_refused(apply({.limits = {.memory_high = 5 * gibi}}), "memory_high 5.0G");
 
+  spec.limits.cpus = 1;
+  check_refused(apply({.limits = {.cpu_list = "0-1"}}), "cpus and cpu_list exclude each other");
+
   machine.settings.classes[2].maximum_memory = 2 * gibi;
   check_refused(apply({.limits = {.memory = 3 * gibi}}), "above what class batch allows");
   // The job asked before the class was bounded: its other limits can still be changed.

@@ -77,8 +77,11 @@ TEST_CASE("a list of CPUs that the owner chose narrows what a job shares") {
   const auto cpus = [](const char* list, const CpuList& reserved) {
     return cpu_allotment(machine(4), reserved, {0, 1, 2, 4, 5, 6}, {.cpu_list = list}, 1);
   };
-  CHECK(cpus("1,5,3", {}).cpus == 3);
-  CHECK(cpus("1,5,3", {}).cores == 2);
+  CHECK(cpus("1,6", {}).cpus == 2);
+  CHECK(cpus("1,6", {}).cores == 2);
+  CHECK(cpus("1,5,3", {}).cpus == 2);  // 3 is another's
+  CHECK(cpus("1,5,3", {}).cores == 1);
+  CHECK(cpus("3,7", {}).cpus == 6);  // all of it is: it shares like those that asked for nothing
   CHECK(cpus("1,5,3", {0, 4}).cpus == 2);
   CHECK(cpus("100", {}).cpus == 6);  // none of this machine: systemd refuses the job, the numbers are of the others
 }
