@@ -36,9 +36,9 @@ void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Do
 
 void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
   const auto live = live_.find(job.id);
-  // A job whose start has not been sent is told its CPUs with it. To name a slice that PID 1 does not have would make
-  // it load one, and the drop-in of such a slice outlives the job and beats, after a reload, whatever is set later.
-  if (live == live_.end() || live->second.reported || (live->second.start_answered && !live->second.cgroup)) return;
+  // A job that is only starting is looked at once it runs. To name a slice that PID 1 does not have, or not yet, would
+  // make it load one, and the drop-in of such a slice outlives the job and beats, after a reload, what is set later.
+  if (live == live_.end() || live->second.reported || !live->second.cgroup) return;
   // An empty list would lift nothing as long as another job of the class has one: systemd 252 then leaves the cpuset
   // controller on, and no longer writes to it for this job.
   manager_.set_properties(
@@ -54,7 +54,7 @@ void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
       });
 }
 
-// The daemon may have died between a change of the partition and telling PID 1 of it.
+// The partition may have changed while the job was starting, or the daemon died before it told PID 1 of a change.
 void JobRunner::correct_cpus(const Live& live, const core::Job& job) {
   if (!live.cgroup) return;
   const auto meant = callbacks_.cpus_for(job);

@@ -165,6 +165,7 @@ void JobRunner::became_running(core::JobId id, Live& live) {
   const core::Job* job = callbacks_.find_job(id);
   if (job == nullptr) return;
   open_slice(live, *job);
+  correct_cpus(live, *job);
   if (job->spec.kind != core::JobKind::batch && !members_verified(live)) {
     const core::Error error{core::ErrorCode::service_manager,
                             "the process was not found in its scope after the start; it may have exited"};
@@ -344,9 +345,7 @@ void JobRunner::look_at(core::JobId id, Live& live) {
   const core::Job* job = callbacks_.find_job(id);
   const bool resumed_start = job != nullptr && std::holds_alternative<core::Starting>(job->state) &&
                              live.start_answered && active == ActiveState::active;
-  if (!resumed_start) return;
-  became_running(id, live);
-  correct_cpus(live, *job);
+  if (resumed_start) became_running(id, live);
 }
 
 void JobRunner::settle(core::JobId id) {

@@ -57,7 +57,7 @@ class JobRunner {
   void thaw(const core::Job& job, Done done);
   void signal(const core::Job& job, const std::string& who, int signal, Done done);
   void set_limits(const core::Job& job, const core::Limits& changes, Done done);
-  // Of a job whose units exist or whose start is on its way; empty lifts the restriction.
+  // Of a job that runs, nothing for another; empty lifts the restriction.
   void set_cpus(const core::Job& job, const core::CpuList& cpus);
   void report_exit(core::JobId id, core::ProcessExit exit);
 
