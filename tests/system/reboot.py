@@ -54,6 +54,9 @@ class Before(Scenario):
             self.wait_until(jobs[name], "running")
         self.wait_finished(jobs["finished"])
         jobs["waiting"] = self.alice.submit("sh", "-c", "exit 5", class_="train")
+        jobs["chained"] = product.submit("-d", f"notok:{jobs['waiting']}", "--", "true")
+        jobs["last of all"] = product.submit("-d", f"ok:{jobs['chained']}", "--", "true")
+        jobs["never"] = product.submit("-d", f"ok:{jobs['waiting']}", "--", "true")
         jobs["held"] = self.alice.submit("true", hold=True)
         self.assertEqual(self.root.row(jobs["waiting"])["state"], "queued")
         write_durably(NOTES, json.dumps(jobs))
@@ -85,6 +88,14 @@ class After(Scenario):
 
     def test_a_waiting_job_gets_its_turn(self):
         self.assert_result(self.wait_finished(self.jobs["waiting"]), "failed", "exit", exit_code=5)
+
+    def test_jobs_that_waited_for_it_follow(self):
+        chain = [self.jobs[name] for name in ("waiting", "chained", "last of all")]
+        rows = self.wait_all_finished([*chain, self.jobs["never"]])
+        for first, second in zip(chain, chain[1:]):
+            self.assert_result(rows[second], "done")
+            self.assertGreaterEqual(rows[second]["start_time"], rows[first]["end_time"])
+        self.assert_result(rows[self.jobs["never"]], "dependency", "dependency")
 
     def test_a_held_job_is_still_held(self):
         self.assertEqual(self.root.row(self.jobs["held"])["state"], "held")
