@@ -208,7 +208,7 @@ core::CpuList JobManager::cpus_for(const core::Job& job) const {
   }
   core::CpuList asked;
   if (job.spec.limits.cpu_list) asked = core::parse_cpu_list(*job.spec.limits.cpu_list).value_or(core::CpuList{});
-  const auto shared = shared_beside(core_allocations());
+  auto shared = shared_beside(core_allocations());
   if (shared.empty()) return asked;
   if (asked.empty()) return shared;
   // What was asked for by number and is wholly reserved by others leaves the job with what all others have.

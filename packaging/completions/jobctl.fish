@@ -113,7 +113,7 @@ complete -c jobctl -n '__jobctl_verb submit' -l test-only -d 'Queue nothing'
 complete -c jobctl -n '__jobctl_verb submit' -l export -x -a 'ALL NONE' -d Environment
 complete -c jobctl -n '__jobctl_verb submit' -s o -l output -r -F -d 'File for its output'
 complete -c jobctl -n '__jobctl_verb submit' -s e -l error -r -F -d 'File for its standard error'
-complete -c jobctl -n '__jobctl_verb submit' -s c -l cpus -x -d 'Whole cores to reserve'
+complete -c jobctl -n '__jobctl_verb submit run adopt' -s c -l cpus -x -d 'Whole cores to reserve'
 complete -c jobctl -n '__jobctl_verb submit' -s d -l after -x -k -a '(__jobctl_jobs)' -d 'Start after other jobs'
 complete -c jobctl -n '__jobctl_verb submit' -l singleton -d 'After earlier jobs of this name'
 complete -c jobctl -n '__jobctl_verb submit' -s a -l array -x -d 'One job for each index'

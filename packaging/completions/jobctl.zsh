@@ -41,7 +41,8 @@ _jobctl() {
   )
   job=(
     {-J,--name}'[name]:name:' '--class[class]:class:_jobctl_classes' '--stop-timeout[from SIGTERM to SIGKILL]:time:'
-    '--oom-policy[after a kill]:policy:(kill continue)' '--comment[a note]:text:' '*--label[a label]:key=value:' $limits
+    '--oom-policy[after a kill]:policy:(kill continue)' '--comment[a note]:text:' '*--label[a label]:key=value:' \
+    {-c,--cpus}'[whole cores to reserve]:number:' $limits
   )
 
   _arguments -C $general '1:verb:->verb' '*::argument:->arguments' && return
@@ -56,7 +57,7 @@ _jobctl() {
         {-e,--error}'[standard error]:file:_files' {-D,--workdir}'[directory]:directory:_directories' \
         '--requeue[start again after a reboot]' '--hold[queue it held]' '--priority[priority]:number:' '--nice[niceness]:number:' \
         '--oom-score-adjust[OOM score]:number:' '--private-shm[a /dev/shm of its own]:size:' \
-        {-c,--cpus}'[whole cores to reserve]:number:' {-d,--after}'[start after other jobs]:list:_jobctl_jobs' \
+        {-d,--after}'[start after other jobs]:list:_jobctl_jobs' \
         '--singleton[after earlier jobs of this name]' {-a,--array}'[one job for each index]:list:' \
         '--begin[not before]:time:' '--signal[before the time limit]:signal:(USR1@60 TERM@60 B\:USR1@60)' \
         '--retries[start it again if it fails]:number:' '--retry-mem[start it again with more memory]:factor:(1.5x 2x)' \
