@@ -179,6 +179,7 @@ class JobManager {
                                                            FindJobs find_jobs = {}) const;
   [[nodiscard]] core::Expected<std::vector<core::JobId>> find_jobs(const Caller& caller, const std::string& reference);
   [[nodiscard]] core::Expected<std::vector<core::JobId>> jobs_of_array(core::JobId id);
+  [[nodiscard]] std::vector<core::JobId> whole_submissions(const std::vector<core::JobId>& some) const;
   [[nodiscard]] core::Expected<std::vector<ValidJob>> validate_pipeline(const Caller& caller,
                                                                         const std::vector<core::ValueMap>& specs);
   [[nodiscard]] core::Expected<void> check_quota(const Caller& caller, std::size_t jobs = 1) const;

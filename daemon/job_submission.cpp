@@ -71,6 +71,20 @@ core::Expected<std::vector<core::JobId>> JobManager::jobs_of_array(core::JobId i
   return ids;
 }
 
+// Of an array that has begun, the jobs that have ended count as well: one of them may have failed.
+std::vector<core::JobId> JobManager::whole_submissions(const std::vector<core::JobId>& some) const {
+  std::set<core::JobId> ids;
+  for (const auto id : some) {
+    const auto& place = jobs_.find(id)->array;
+    if (!place) {
+      ids.insert(id);
+    } else if (!ids.contains(place->array)) {
+      for (std::uint32_t i = 0; i < place->count; ++i) ids.insert(place->array + i);
+    }
+  }
+  return {ids.begin(), ids.end()};
+}
+
 core::Expected<std::vector<core::JobId>> JobManager::find_jobs(const Caller& caller, const std::string& reference) {
   if (const auto id = whole_number(reference)) return jobs_of_array(*id);
   // 42_3: of array 42 the job with index 3.
@@ -86,8 +100,8 @@ core::Expected<std::vector<core::JobId>> JobManager::find_jobs(const Caller& cal
       if (job && (*job)->array && (*job)->array->index == *index) return std::vector{id};
     }
   }
-  auto ids = jobs_.unfinished_named(caller.uid, reference);
-  if (!ids.empty()) return ids;
+  const auto unfinished = jobs_.unfinished_named(caller.uid, reference);
+  if (!unfinished.empty()) return whole_submissions(unfinished);
   const auto latest = store_.list({.owner = caller.uid, .name = reference, .limit = 1});
   if (!latest) return tl::unexpected(latest.error());
   if (latest->empty()) {

@@ -58,6 +58,18 @@ TEST_CASE("an array is as many jobs, of which only so many run at a time") {
   CHECK(house.reaches(later, "running"));
 }
 
+TEST_CASE("the name of an array that has begun stands for the jobs that have ended too") {
+  House house;
+  house.start_daemon();
+  const auto first = house.submit({{"name", std::string("sweep")}, {"array", std::string("0-1")}});
+  REQUIRE(house.reaches(first, "running"));
+  REQUIRE(house.reaches(first + 1, "running"));
+  house.exits(unit_of(first), 1);
+  REQUIRE(house.reaches(first, "finished failed 1"));
+  const auto after_all = house.submit({{"after", text_pairs({{"ok", "sweep"}})}});
+  CHECK(house.reaches(after_all, "finished dependency -1"));
+}
+
 TEST_CASE("a pipeline is queued whole, and its stages find each other by name") {
   House house;
   house.start_daemon();
