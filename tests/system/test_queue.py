@@ -66,7 +66,7 @@ class Arrays(Scenario):
         page = product.jobctl_ok("status", str(array))
         self.assertIn(f"Array {array} sweep (batch, of alice), 4 jobs: 1 cancelled, 3 done", page)
         self.assertIn(f"Job {array}_3 sweep", product.jobctl_ok("status", f"{array}_3"))
-        self.assertRegex(product.jobctl_ok("list", "--all"), rf"(?m)^ *{array}_1 sweep +batch alice +CA ")
+        self.assertRegex(product.jobctl_ok("list", "--all"), rf"(?m)^ *{array}_1 +sweep +batch +alice +CA ")
         refused = product.jobctl("logs", str(array))
         self.assertEqual(refused.returncode, 2)
         self.assertIn(f"{array}_0", refused.stderr)
