@@ -32,16 +32,16 @@ std::string detach_message(const std::vector<core::JobId>& ids) {
          " on; `jobctl cancel " + numbers + "` stops " + (ids.size() == 1 ? "it" : "them");
 }
 
-// The daemon answers with the first job of an array, and for a key that was used before with the job that has it, which
-// may be at its end already.
-Outcome<WaitTracker> tracker_for(ManagerClient& client, const std::vector<core::JobId>& ids) {
-  return with_whole_arrays(client, ids).map([](const std::vector<core::JobId>& all) {
-    return WaitTracker(all, WaitFor::done, WaitMode::all);
-  });
-}
-
 bool any_has(const Rows& specs, std::string_view key) {
   return std::any_of(specs.begin(), specs.end(), [&](const core::ValueMap& spec) { return spec.contains(key); });
+}
+
+// The daemon answers with the first job of an array, and for a key that was used before with the job that has it, which
+// may be one of an array. Any other submission is one job, and asking costs as much as the job of a quick command.
+Outcome<WaitTracker> tracker_for(ManagerClient& client, const std::vector<core::JobId>& ids, const Rows& specs) {
+  auto all = any_has(specs, "array") || any_has(specs, "key") ? with_whole_arrays(client, ids)
+                                                              : Outcome<std::vector<core::JobId>>(ids);
+  return all.map([](const std::vector<core::JobId>& jobs) { return WaitTracker(jobs, WaitFor::done, WaitMode::all); });
 }
 
 int wait_for_end(ManagerClient& client, JobWatch& watch, const std::vector<core::JobId>& ids, const Rows& specs,
@@ -51,7 +51,7 @@ int wait_for_end(ManagerClient& client, JobWatch& watch, const std::vector<core:
     const auto row = follow_log(client, watch, {.id = ids.front()});
     return row ? exit_code_of(*row) : report(row.error());
   }
-  auto tracker = tracker_for(client, ids);
+  auto tracker = tracker_for(client, ids, specs);
   if (!tracker) return report(tracker.error());
   const auto first_look = any_has(specs, "key") ? JobWatch::FirstLook::needed : JobWatch::FirstLook::spared;
   if (auto waited = watch.wait(*tracker, first_look, std::nullopt); !waited) return report(waited.error());

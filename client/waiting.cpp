@@ -10,7 +10,7 @@ namespace {
 
 // A job that ends sooner is told by its signal alone: the match for a restart of the daemon would cost it one more
 // round trip. Whoever waits longer gets it, and one more look at the rows closes the gap.
-constexpr std::chrono::milliseconds restart_watch_delay(300);
+constexpr std::chrono::milliseconds restart_watch_delay(1000);
 constexpr std::chrono::seconds absence_worth_a_word(5);
 constexpr std::chrono::seconds absence_retry(2);
 constexpr std::chrono::milliseconds longest_step(60'000);

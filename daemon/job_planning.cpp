@@ -15,8 +15,9 @@ namespace {
 // Enough to keep PID 1 busy without making other users of it wait behind a long queue of ours.
 constexpr std::uint32_t concurrent_starts = 16;
 // A plan over a long queue may take a tenth of the time, so that many submissions in a row cost one plan and not each
-// one its own.
+// one its own. One over a short queue costs less than the answer to the submission, and a pause would only delay it.
 constexpr std::int64_t pause_per_plan = 9;
+constexpr auto negligible_plan = std::chrono::milliseconds(1);
 constexpr std::size_t most_known_jobs = 10'000;
 
 template <class State>
@@ -134,7 +135,7 @@ void JobManager::plan_when_due() {
   const auto began = std::chrono::steady_clock::now();
   plan();
   const auto took = std::chrono::duration_cast<core::Microseconds>(std::chrono::steady_clock::now() - began);
-  next_plan_ = loop_.now().boot + took * (pause_per_plan + 1);
+  if (took > negligible_plan) next_plan_ = loop_.now().boot + took * pause_per_plan;
 }
 
 void JobManager::plan() {

@@ -87,6 +87,7 @@ class ServiceManager::Impl {
   std::map<std::string, Known> known_;
   std::string version_;
   bool watching_ = false;
+  bool subscribed_ = false;
   bool resting_ = false;
   bool reloading_ = false;
   sdbus::Slot reloading_match_;
@@ -129,6 +130,7 @@ void ServiceManager::Impl::watch() {
                                             "path_namespace='/org/freedesktop/systemd1/unit'",
                                         [this](sdbus::Message& message) { properties_changed(message); });
   }
+  if (std::exchange(subscribed_, true)) return;
   bus_.call("Subscribe", [](sdbus::MethodCall&) {}, [](sdbus::MethodReply&, const sdbus::Error*) {});
 }
 
@@ -148,6 +150,7 @@ void ServiceManager::Impl::need_unit_job_match() {
 void ServiceManager::Impl::rest() {
   if (watching_ || resting_ || !unit_jobs_.idle()) return;
   resting_ = true;
+  subscribed_ = false;
   bus_.call(
       "Unsubscribe", [](sdbus::MethodCall&) {},
       [this](sdbus::MethodReply& reply, const sdbus::Error*) {
@@ -248,6 +251,7 @@ void ServiceManager::Impl::owner_changed(bool available) {
   known_.clear();
   if (available) {
     reloading_ = false;
+    subscribed_ = false;
     if (watching_) watch();
     ask_version();
     check_waiting();
