@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/text.hpp"
@@ -26,20 +26,10 @@ struct Date {
 };
 
 std::optional<int> number_within(std::string_view digits, int smallest, int largest) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool complete = error == std::errc{} && end == digits.data() + digits.size() && digits.front() != '-';
-  return complete && number >= smallest && number <= largest ? std::optional(number) : std::nullopt;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
+  const auto number = core::to_number<unsigned>(digits);
+  if (!number || !std::in_range<int>(*number)) return std::nullopt;
+  const auto value = static_cast<int>(*number);
+  return value >= smallest && value <= largest ? std::optional(value) : std::nullopt;
 }
 
 std::string lower_case(std::string_view text) {
@@ -88,7 +78,7 @@ std::optional<TimeOfDay> parse_time(std::string_view word) {
   const bool after_noon = word.ends_with("pm");
   const bool twelve_hours = before_noon || after_noon;
   if (twelve_hours) word.remove_suffix(2);
-  const auto fields = split(word, ':');
+  const auto fields = core::split(word, ':');
   if (fields.size() > 3 || (fields.size() < 2 && !twelve_hours)) return std::nullopt;
   const auto hour = number_within(fields[0], twelve_hours ? 1 : 0, twelve_hours ? 12 : 23);
   const auto minute = fields.size() > 1 ? number_within(fields[1], 0, 59) : 0;
@@ -143,9 +133,9 @@ std::optional<Date> parse_date(std::string_view word, core::RealTime now) {
   if (word == "today") return days_from(now, 0);
   if (word == "tomorrow") return days_from(now, 1);
   const Date today = days_from(now, 0);
-  if (const auto fields = split(word, '-'); fields.size() == 3) return date_of(fields[0], fields[1], fields[2]);
-  if (const auto fields = split(word, '/'); fields.size() == 3) return date_of(fields[2], fields[0], fields[1]);
-  if (const auto fields = split(word, '/'); fields.size() == 2) {
+  if (const auto fields = core::split(word, '-'); fields.size() == 3) return date_of(fields[0], fields[1], fields[2]);
+  if (const auto fields = core::split(word, '/'); fields.size() == 3) return date_of(fields[2], fields[0], fields[1]);
+  if (const auto fields = core::split(word, '/'); fields.size() == 2) {
     auto date = date_of(std::to_string(today.year), fields[0], fields[1]);
     if (date && std::pair(date->month, date->day) < std::pair(today.month, today.day)) ++date->year;
     return date;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "client/values.hpp"
+#include "core/text.hpp"
 
 namespace mljobd::client {
 namespace {
@@ -28,13 +28,6 @@ constexpr std::array state_letters{
     StateWord{"PR", "preempted"}, StateWord{"DP", "dependency"}, StateWord{"SF", "start-failed"},
     StateWord{"LO", "lost"},      StateWord{"", "finished"},
 };
-
-std::optional<std::uint32_t> whole_number(std::string_view word) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return number;
-}
 
 constexpr const char* word_help =
     "job id, 42_3 for one job of an array and 42 for all of it, name of a job of yours, or @ for the last one "
@@ -108,7 +101,7 @@ Outcome<std::vector<core::JobId>> whole_submission(ManagerClient& client, const 
 // $SLURM_JOB_ID` in a trap must not take the others with it.
 bool is_own_id(core::JobId id) {
   const char* const own = std::getenv("MLJOB_ID");
-  return own != nullptr && whole_number(own) == id;
+  return own != nullptr && core::to_number<std::uint32_t>(own) == id;
 }
 
 // The id of an array is that of its first job, and means all of them.
@@ -136,7 +129,7 @@ Outcome<std::vector<core::JobId>> find_element(ManagerClient& client, const Arra
 }
 
 Outcome<std::vector<core::JobId>> select_word(ManagerClient& client, const std::string& word, Purpose purpose) {
-  if (const auto id = whole_number(word); id && *id != 0) return jobs_of(client, *id, purpose);
+  if (const auto id = core::to_number<std::uint32_t>(word); id && *id != 0) return jobs_of(client, *id, purpose);
   if (word == "@") {
     return last_row(client).and_then([&](const JobRow& row) { return whole_submission(client, row, purpose); });
   }
@@ -216,8 +209,8 @@ Outcome<JobRow> choose_by_name(const std::string& name, const std::vector<JobRow
 std::optional<ArrayElement> array_element_from(std::string_view word) {
   const auto underscore = word.find('_');
   if (underscore == std::string_view::npos) return std::nullopt;
-  const auto array = whole_number(word.substr(0, underscore));
-  const auto index = whole_number(word.substr(underscore + 1));
+  const auto array = core::to_number<std::uint32_t>(word.substr(0, underscore));
+  const auto index = core::to_number<std::uint32_t>(word.substr(underscore + 1));
   if (!array || *array == 0 || !index) return std::nullopt;
   return ArrayElement{.array = *array, .index = *index};
 }

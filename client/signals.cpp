@@ -1,6 +1,5 @@
 #include "client/signals.hpp"
 
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -15,9 +14,7 @@ constexpr std::chrono::seconds usual_warning(60);
 constexpr std::chrono::seconds earliest_warning(65535);
 
 std::optional<core::Microseconds> parse_lead(std::string_view text) {
-  std::uint32_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error == std::errc{} && end == text.data() + text.size()) return std::chrono::seconds(seconds);
+  if (const auto seconds = core::to_number<std::uint32_t>(text)) return std::chrono::seconds(*seconds);
   const auto duration = core::parse_duration(text);
   return duration ? std::optional(*duration) : std::nullopt;
 }
@@ -26,10 +23,8 @@ std::optional<core::Microseconds> parse_lead(std::string_view text) {
 
 std::optional<int> signal_from(std::string_view text) {
   constexpr int largest = 64;
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size()) {
-    return number >= 1 && number <= largest ? std::optional(number) : std::nullopt;
+  if (const auto number = core::to_number<int>(text)) {
+    return *number >= 1 && *number <= largest ? number : std::nullopt;
   }
   std::string name;
   for (const char c : text) name.push_back(c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c);

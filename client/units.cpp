@@ -14,6 +14,7 @@
 #include "client/signals.hpp"
 #include "core/array_indices.hpp"
 #include "core/format.hpp"
+#include "core/text.hpp"
 
 namespace mljobd::client {
 namespace {
@@ -22,12 +23,8 @@ using core::Value;
 
 template <class Integer>
 Outcome<Integer> parse_integer(std::string_view option, std::string_view text, const char* wanted) {
-  Integer number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return usage_failure(std::string(option) + ": \"" + std::string(text) + "\" is not " + wanted);
-  }
-  return number;
+  if (const auto number = core::to_number<Integer>(text)) return *number;
+  return usage_failure(std::string(option) + ": \"" + std::string(text) + "\" is not " + wanted);
 }
 
 Outcome<Value> to_outcome(std::string_view option, core::Expected<Value> value) {

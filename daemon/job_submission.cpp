@@ -1,5 +1,4 @@
 // How submissions become jobs: one, an array, a pipeline; what they wait for, and what is learned for them.
-#include <charconv>
 #include <deque>
 #include <map>
 #include <set>
@@ -7,6 +6,7 @@
 
 #include "core/dependencies.hpp"
 #include "core/job_view.hpp"
+#include "core/text.hpp"
 #include "job_manager.hpp"
 #include "users.hpp"
 
@@ -17,13 +17,6 @@ constexpr std::size_t most_stages = 1000;
 
 tl::unexpected<core::Error> refuse(std::string message) {
   return core::failure(core::ErrorCode::invalid_spec, std::move(message));
-}
-
-std::optional<std::uint32_t> whole_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 std::string text_of(const core::ValueMap& spec, std::string_view key) {
@@ -86,12 +79,13 @@ std::vector<core::JobId> JobManager::whole_submissions(const std::vector<core::J
 }
 
 core::Expected<std::vector<core::JobId>> JobManager::find_jobs(const Caller& caller, const std::string& reference) {
-  if (const auto id = whole_number(reference)) return jobs_of_array(*id);
+  if (const auto id = core::to_number<core::JobId>(reference)) return jobs_of_array(*id);
   // 42_3: of array 42 the job with index 3.
   const auto underscore = reference.find('_');
-  const auto array = whole_number(std::string_view(reference).substr(0, underscore));
-  const auto index =
-      underscore == std::string::npos ? std::nullopt : whole_number(std::string_view(reference).substr(underscore + 1));
+  const auto array = core::to_number<core::JobId>(std::string_view(reference).substr(0, underscore));
+  const auto index = underscore == std::string::npos
+                         ? std::nullopt
+                         : core::to_number<core::JobId>(std::string_view(reference).substr(underscore + 1));
   if (array && index) {
     const auto ids = jobs_of_array(*array);
     if (!ids) return ids;

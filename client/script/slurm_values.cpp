@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include "core/format.hpp"
@@ -17,14 +16,6 @@ tl::unexpected<core::Error> refuse(std::string_view text, std::string_view reaso
   return core::failure(core::ErrorCode::invalid_spec, core::quoted(text).append(" ").append(reason));
 }
 
-template <class Integer>
-std::optional<Integer> to_number(std::string_view text) {
-  Integer number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool equal_but_for_case(std::string_view text, std::string_view lower) {
@@ -35,15 +26,12 @@ bool equal_but_for_case(std::string_view text, std::string_view lower) {
 // The fields between colons, each of at most nine digits; empty where one is not a number.
 std::optional<std::vector<std::uint32_t>> clock_fields(std::string_view text) {
   std::vector<std::uint32_t> fields;
-  for (;;) {
-    const auto colon = text.find(':');
-    const auto digits = text.substr(0, colon);
-    const auto number = digits.size() <= 9 ? to_number<std::uint32_t>(digits) : std::nullopt;
+  for (const auto digits : core::split(text, ':')) {
+    const auto number = digits.size() <= 9 ? core::to_number<std::uint32_t>(digits) : std::nullopt;
     if (!number) return std::nullopt;
     fields.push_back(*number);
-    if (colon == std::string_view::npos) return fields;
-    text.remove_prefix(colon + 1);
   }
+  return fields;
 }
 
 // Days, hours, minutes, seconds.
@@ -73,7 +61,7 @@ core::Expected<core::Bytes> parse_slurm_memory(std::string_view text) {
     return refuse(text, usage);
   }
   if (std::all_of(text.begin(), text.end(), is_digit)) {
-    const auto megabytes = to_number<std::uint64_t>(text);
+    const auto megabytes = core::to_number<std::uint64_t>(text);
     if (!megabytes || *megabytes > core::unlimited / mebibyte) return refuse(text, "is more than there can be");
     return *megabytes * mebibyte;
   }
@@ -104,14 +92,14 @@ core::Expected<std::optional<core::Microseconds>> parse_slurm_time(std::string_v
 
 core::Expected<std::uint32_t> parse_slurm_nodes(std::string_view text) {
   const auto dash = text.find('-');
-  const auto least = to_number<std::uint32_t>(text.substr(0, dash));
-  const auto most = dash == std::string_view::npos ? least : to_number<std::uint32_t>(text.substr(dash + 1));
+  const auto least = core::to_number<std::uint32_t>(text.substr(0, dash));
+  const auto most = dash == std::string_view::npos ? least : core::to_number<std::uint32_t>(text.substr(dash + 1));
   if (!least || !most || *least == 0 || *most < *least) return refuse(text, "is not a number of nodes: write 1");
   return *least;
 }
 
 core::Expected<std::uint32_t> parse_slurm_count(std::string_view text) {
-  const auto number = to_number<std::uint32_t>(text);
+  const auto number = core::to_number<std::uint32_t>(text);
   if (!number || *number == 0 || *number > core::maximum_cpu + 1) {
     return refuse(text, "is not a whole number from 1 to " + std::to_string(core::maximum_cpu + 1));
   }
@@ -121,7 +109,7 @@ core::Expected<std::uint32_t> parse_slurm_count(std::string_view text) {
 core::Expected<std::int32_t> parse_slurm_nice(std::string_view text) {
   constexpr std::int32_t usual = 100;
   constexpr std::int32_t most = 1000;
-  const auto nice = text.empty() ? std::optional(usual) : to_number<std::int32_t>(text);
+  const auto nice = text.empty() ? std::optional(usual) : core::to_number<std::int32_t>(text);
   if (!nice) return refuse(text, "is not a whole number");
   return -std::clamp(*nice, -most, most);
 }

@@ -1,7 +1,6 @@
 #include "core/array_indices.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -14,13 +13,6 @@ tl::unexpected<Error> refuse(std::string_view text, std::string_view reason) {
   return failure(ErrorCode::invalid_spec, quoted(text).append(" is not a list of array indices: ").append(reason));
 }
 
-std::optional<std::uint32_t> to_number(std::string_view digits) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
@@ -31,15 +23,16 @@ std::optional<Range> parse_range(std::string_view text) {
   Range range;
   const auto dash = text.find('-');
   const auto colon = text.find(':');
-  const auto first = to_number(text.substr(0, dash));
+  const auto first = to_number<std::uint32_t>(text.substr(0, dash));
   if (!first) return std::nullopt;
   range.first = range.last = *first;
   if (dash == std::string_view::npos) return range;  // to_number has refused a step without a range
-  const auto last = to_number(text.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
+  const auto last =
+      to_number<std::uint32_t>(text.substr(dash + 1, colon == std::string_view::npos ? colon : colon - dash - 1));
   if (!last) return std::nullopt;
   range.last = *last;
   if (colon == std::string_view::npos) return range;
-  const auto step = to_number(text.substr(colon + 1));
+  const auto step = to_number<std::uint32_t>(text.substr(colon + 1));
   if (!step || *step == 0) return std::nullopt;
   range.step = *step;
   return range;
@@ -67,18 +60,15 @@ Expected<ArrayIndices> parse_array_indices(std::string_view text) {
   ArrayIndices array;
   auto rest = text;
   if (const auto percent = rest.find('%'); percent != std::string_view::npos) {
-    const auto most = to_number(rest.substr(percent + 1));
+    const auto most = to_number<std::uint32_t>(rest.substr(percent + 1));
     if (!most || *most == 0) return refuse(text, usage);
     array.max_running = *most;
     rest = rest.substr(0, percent);
   }
-  for (;;) {
-    const auto comma = rest.find(',');
-    const auto range = parse_range(rest.substr(0, comma));
+  for (const auto part : split(rest, ',')) {
+    const auto range = parse_range(part);
     if (!range) return refuse(text, usage);
     if (auto added = add_range(text, *range, array.indices); !added) return tl::unexpected(std::move(added).error());
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
   }
   std::sort(array.indices.begin(), array.indices.end());
   array.indices.erase(std::unique(array.indices.begin(), array.indices.end()), array.indices.end());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 
@@ -28,14 +27,6 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-// Empty for no digits and for more than fits.
-std::optional<std::uint64_t> to_number(std::string_view digits) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 // Kept as digits, so that nothing is lost to floating point.
 struct Decimal {
   std::string_view whole;
@@ -54,7 +45,7 @@ std::optional<Decimal> take_decimal(std::string_view& text) {
 
 // decimal * scale, rounded down; empty when it does not fit. scale is at most 2^60.
 std::optional<std::uint64_t> multiply(const Decimal& decimal, std::uint64_t scale) {
-  const auto whole = to_number(decimal.whole);
+  const auto whole = to_number<std::uint64_t>(decimal.whole);
   std::uint64_t result = 0;
   if (!whole || __builtin_mul_overflow(*whole, scale, &result)) return std::nullopt;
   std::uint64_t part = 0;
@@ -102,19 +93,9 @@ Expected<Microseconds> to_duration(std::string_view text, std::optional<std::uin
 
 // One field of a clock form, at most two digits' worth below the bound.
 std::optional<std::uint64_t> clock_field(std::string_view field, std::uint64_t bound) {
-  const auto number = field.empty() ? std::nullopt : to_number(field);
+  const auto number = field.empty() ? std::nullopt : to_number<std::uint64_t>(field);
   if (!number || *number >= bound) return std::nullopt;
   return number;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 // "h:m:s", "d-h", "d-h:m", "d-h:m:s".
@@ -256,11 +237,11 @@ Expected<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
   std::vector<bool> chosen(maximum_cpu + 1, false);
   for (const auto part : split(text, ',')) {
     std::string_view rest = part;
-    const auto first = to_number(take_digits(rest));
+    const auto first = to_number<std::uint64_t>(take_digits(rest));
     auto last = first;
     if (rest.starts_with('-')) {
       rest.remove_prefix(1);
-      last = to_number(take_digits(rest));
+      last = to_number<std::uint64_t>(take_digits(rest));
     }
     if (!first || !last || !rest.empty() || *first > *last) {
       return refuse(quoted(text) + " is not a list of CPUs: write it as in 0-3,8");

@@ -95,6 +95,16 @@ std::string printable(std::string_view text, std::size_t maximum_bytes) {
 
 std::string quoted(std::string_view text) { return "'" + printable(text, quoted_bytes) + "'"; }
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string_view nearest_word(std::string_view text, std::span<const std::string_view> words) {
   if (text.size() > longest_word) return {};
   std::string_view best;

@@ -1,7 +1,7 @@
 // mm/oom_kill.c, dump_oom_summary(): constraint, nodemask, cpuset, mems_allowed, then oom_memcg (or "global_oom"),
 // task_memcg, task, pid and uid. The name of the task may contain commas, so the end is read from behind.
-#include <charconv>
 
+#include "core/text.hpp"
 #include "systemd/journal.hpp"
 #include "systemd/journal_reader.hpp"
 
@@ -14,13 +14,6 @@ constexpr std::string_view victim_key = ",task_memcg=";
 constexpr std::string_view task_key = ",task=";
 constexpr std::string_view pid_key = ",pid=";
 constexpr std::string_view uid_key = ",uid=";
-
-std::optional<std::uint32_t> number(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string_view between(std::string_view line, std::size_t key_at, std::string_view key, std::size_t end) {
   return line.substr(key_at + key.size(), end - key_at - key.size());
@@ -39,7 +32,7 @@ std::optional<core::OomKill> parse_oom_kill(std::string_view line) {
     return std::nullopt;
   }
   if (pid_at < task_at + task_key.size() || uid_at < pid_at + pid_key.size()) return std::nullopt;
-  const auto pid = number(between(line, pid_at, pid_key, uid_at));
+  const auto pid = core::to_number<std::uint32_t>(between(line, pid_at, pid_key, uid_at));
   if (!pid) return std::nullopt;
 
   core::OomKill kill;

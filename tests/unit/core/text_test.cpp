@@ -1,7 +1,10 @@
 #include "core/text.hpp"
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -48,4 +51,20 @@ TEST_CASE("a slip of the finger finds its word") {
   CHECK(nearest_word("cores", words).empty());
   CHECK(nearest_word("", words).empty());
   CHECK(nearest_word(std::string(100000, 'm'), words).empty());
+}
+
+TEST_CASE("text falls apart at its separators") {
+  using Parts = std::vector<std::string_view>;
+  CHECK(split("1:02:3", ':') == Parts{"1", "02", "3"});
+  CHECK(split("plain", ':') == Parts{"plain"});
+  CHECK(split("", ',') == Parts{""});
+  CHECK(split(",a,", ',') == Parts{"", "a", ""});
+}
+
+TEST_CASE("a number is digits to the end, and fits") {
+  CHECK(to_number<std::uint32_t>("4294967295") == 4294967295U);
+  CHECK(to_number<std::uint32_t>("007") == 7U);
+  CHECK(to_number<std::int32_t>("-3") == -3);
+  const auto* const text = GENERATE("", "-3", "+3", " 3", "3 ", "3x", "0x3", "4294967296");
+  CHECK_FALSE(to_number<std::uint32_t>(text));
 }
