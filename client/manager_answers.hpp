@@ -1,8 +1,6 @@
-// What comes from the daemon, from D-Bus variants to the neutral values of core.
+// What comes from the daemon, from D-Bus messages to the neutral values of core.
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include <sdbus-c++/sdbus-c++.h>
@@ -11,10 +9,10 @@
 
 namespace mljobd::client {
 
-using VariantMap = std::map<std::string, sdbus::Variant>;
-
-// A type that this version does not know is left out: a newer daemon may say more.
-[[nodiscard]] core::ValueMap values_from(const VariantMap& variants);
-[[nodiscard]] std::vector<core::ValueMap> values_from(const std::vector<VariantMap>& rows);
+// An a{sv} and an aa{sv}, read without a variant of sdbus-c++ for every value: each of those is a message of its own,
+// and a list has ten thousand rows. A type that this version does not know is left out: a newer daemon may say more.
+// Throws sdbus::Error for any other content.
+[[nodiscard]] core::ValueMap read_dictionary(sdbus::Message& message);
+[[nodiscard]] std::vector<core::ValueMap> read_dictionaries(sdbus::Message& message);
 
 }  // namespace mljobd::client

@@ -12,6 +12,8 @@
 namespace mljobd::client {
 namespace {
 
+using mljobd::bus::VariantMap;
+
 constexpr const char* service = "org.mljobd1";
 constexpr const char* manager_path = "/org/mljobd1";
 constexpr const char* manager_interface = "org.mljobd1.Manager";
@@ -65,14 +67,27 @@ struct ManagerClient::Connection {
     }
   }
 
-  Outcome<Rows> rows(const char* method, const core::ValueMap& filter) const {
+  // The answer of a method of the manager, to be read as it is.
+  template <class... Arguments>
+  sdbus::MethodReply ask(const char* method, const Arguments&... arguments) const {
+    auto call = manager->createMethodCall(manager_interface, method);
+    (void)(call << ... << arguments);
+    return manager->callMethod(call);
+  }
+
+  template <class... Arguments>
+  Outcome<Rows> rows(const char* method, const Arguments&... arguments) const {
     return guarded([&] {
-      std::vector<VariantMap> answer;
-      manager->callMethod(method)
-          .onInterface(manager_interface)
-          .withArguments(mljobd::bus::to_variants(filter))
-          .storeResultsTo(answer);
-      return values_from(answer);
+      auto answer = ask(method, arguments...);
+      return read_dictionaries(answer);
+    });
+  }
+
+  template <class... Arguments>
+  Outcome<core::ValueMap> dictionary(const char* method, const Arguments&... arguments) const {
+    return guarded([&] {
+      auto answer = ask(method, arguments...);
+      return read_dictionary(answer);
     });
   }
 
@@ -83,12 +98,10 @@ struct ManagerClient::Connection {
   }
 
   static core::ValueMap all_properties(sdbus::IProxy& proxy, const char* interface) {
-    VariantMap answer;
-    proxy.callMethod("GetAll")
-        .onInterface(properties_interface)
-        .withArguments(std::string(interface))
-        .storeResultsTo(answer);
-    return values_from(answer);
+    auto call = proxy.createMethodCall(properties_interface, "GetAll");
+    call << interface;
+    auto answer = proxy.callMethod(call);
+    return read_dictionary(answer);
   }
 };
 
@@ -136,16 +149,9 @@ Outcome<std::vector<core::JobId>> ManagerClient::submit_pipeline(const Rows& spe
 }
 
 Outcome<Rows> ManagerClient::preview(const Rows& specs) {
-  return connection_->guarded([&] {
-    std::vector<VariantMap> variants;
-    for (const auto& spec : specs) variants.push_back(mljobd::bus::to_variants(spec));
-    std::vector<VariantMap> answer;
-    connection_->manager->callMethod("Preview")
-        .onInterface(manager_interface)
-        .withArguments(variants, VariantMap{})
-        .storeResultsTo(answer);
-    return values_from(answer);
-  });
+  std::vector<VariantMap> variants;
+  for (const auto& spec : specs) variants.push_back(mljobd::bus::to_variants(spec));
+  return connection_->rows("Preview", variants, VariantMap{});
 }
 
 Outcome<core::JobId> ManagerClient::start_foreground(int pidfd, const core::ValueMap& spec) {
@@ -174,48 +180,24 @@ Outcome<core::JobId> ManagerClient::adopt(const std::vector<UniqueFd>& pidfds, c
   });
 }
 
-Outcome<Rows> ManagerClient::list_jobs(const core::ValueMap& filter) { return connection_->rows("ListJobs", filter); }
+Outcome<Rows> ManagerClient::list_jobs(const core::ValueMap& filter) {
+  return connection_->rows("ListJobs", mljobd::bus::to_variants(filter));
+}
 
 Outcome<Rows> ManagerClient::list_events(const core::ValueMap& filter) {
-  return connection_->rows("ListEvents", filter);
+  return connection_->rows("ListEvents", mljobd::bus::to_variants(filter));
 }
 
-Outcome<Rows> ManagerClient::list_classes() {
-  return connection_->guarded([&] {
-    std::vector<VariantMap> answer;
-    connection_->manager->callMethod("ListClasses").onInterface(manager_interface).storeResultsTo(answer);
-    return values_from(answer);
-  });
-}
+Outcome<Rows> ManagerClient::list_classes() { return connection_->rows("ListClasses"); }
 
-Outcome<core::ValueMap> ManagerClient::resources() {
-  return connection_->guarded([&] {
-    VariantMap answer;
-    connection_->manager->callMethod("GetResources").onInterface(manager_interface).storeResultsTo(answer);
-    return values_from(answer);
-  });
-}
+Outcome<core::ValueMap> ManagerClient::resources() { return connection_->dictionary("GetResources"); }
 
 Outcome<core::ValueMap> ManagerClient::advise(const core::ValueMap& request) {
-  return connection_->guarded([&] {
-    VariantMap answer;
-    connection_->manager->callMethod("Advise")
-        .onInterface(manager_interface)
-        .withArguments(mljobd::bus::to_variants(request))
-        .storeResultsTo(answer);
-    return values_from(answer);
-  });
+  return connection_->dictionary("Advise", mljobd::bus::to_variants(request));
 }
 
 Outcome<Rows> ManagerClient::act_on_many(const std::string& method, const std::vector<core::JobId>& ids) {
-  return connection_->guarded([&] {
-    std::vector<VariantMap> answer;
-    connection_->manager->callMethod(method)
-        .onInterface(manager_interface)
-        .withArguments(ids, VariantMap{})
-        .storeResultsTo(answer);
-    return values_from(answer);
-  });
+  return connection_->rows(method.c_str(), ids, VariantMap{});
 }
 
 Outcome<void> ManagerClient::change_admission(const std::string& method) {

@@ -4,16 +4,19 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "client/render_text.hpp"
 #include "client/values.hpp"
 #include "core/format.hpp"
+#include "core/text.hpp"
 
 namespace mljobd::client {
 namespace {
 
 struct Field {
   std::string_view title;
+  std::string_view keys;  // of a row, that the text is made from; all know the state
   bool right;
   bool cut;
   std::string (*text)(const JobRow&);
@@ -53,35 +56,35 @@ std::string owner_of(const JobRow& row) {
 }
 
 constexpr std::array fields_known{
-    Field{"ID", true, false, label_of},
-    Field{"NAME", false, true, [](const JobRow& row) { return text_or_dash(row.name); }},
-    Field{"CLASS", false, false, [](const JobRow& row) { return text_or_dash(row.class_name); }},
-    Field{"USER", false, false, owner_of},
-    Field{"ST", false, false, [](const JobRow& row) { return std::string(short_state(row)); }},
-    Field{"TIME", true, false, run_time_of},
-    Field{"MEM", true, false, memory_of},
-    Field{"CPU", true, false, cpu_of},
+    Field{"ID", "array_id,array_index", true, false, label_of},
+    Field{"NAME", "name", false, true, [](const JobRow& row) { return text_or_dash(row.name); }},
+    Field{"CLASS", "class", false, false, [](const JobRow& row) { return text_or_dash(row.class_name); }},
+    Field{"USER", "owner,owner_name", false, false, owner_of},
+    Field{"ST", "", false, false, [](const JobRow& row) { return std::string(short_state(row)); }},
+    Field{"TIME", "start_time,run_time", true, false, run_time_of},
+    Field{"MEM", "start_time,usage", true, false, memory_of},
+    Field{"CPU", "start_time,usage", true, false, cpu_of},
     // No job has a GPU assigned by this version; the column keeps its place for scripts.
-    Field{"GPU", false, false, [](const JobRow& /*row*/) { return std::string("-"); }},
-    Field{"REASON", false, true, reason_of},
-    Field{"STATE", false, false, [](const JobRow& row) { return row.state; }},
-    Field{"RESULT", false, false, [](const JobRow& row) { return text_or_dash(row.result); }},
-    Field{"EXIT", true, false,
+    Field{"GPU", "", false, false, [](const JobRow& /*row*/) { return std::string("-"); }},
+    Field{"REASON", "reason,exit_code,exit_signal,cause", false, true, reason_of},
+    Field{"STATE", "", false, false, [](const JobRow& row) { return row.state; }},
+    Field{"RESULT", "", false, false, [](const JobRow& row) { return text_or_dash(row.result); }},
+    Field{"EXIT", "exit_code,exit_signal", true, false,
           [](const JobRow& row) { return is_finished(row) ? std::to_string(exit_code_of(row)) : "-"; }},
-    Field{"KIND", false, false, [](const JobRow& row) { return text_or_dash(row.kind); }},
-    Field{"ATTEMPT", true, false, [](const JobRow& row) { return std::to_string(row.attempt); }},
-    Field{"PRIORITY", true, false, [](const JobRow& row) { return std::to_string(row.priority); }},
-    Field{"PEAK", true, false, [](const JobRow& row) { return bytes_or_dash(row.usage, "memory_peak"); }},
-    Field{"LIMIT", true, false,
+    Field{"KIND", "kind", false, false, [](const JobRow& row) { return text_or_dash(row.kind); }},
+    Field{"ATTEMPT", "attempt", true, false, [](const JobRow& row) { return std::to_string(row.attempt); }},
+    Field{"PRIORITY", "priority", true, false, [](const JobRow& row) { return std::to_string(row.priority); }},
+    Field{"PEAK", "usage", true, false, [](const JobRow& row) { return bytes_or_dash(row.usage, "memory_peak"); }},
+    Field{"LIMIT", "limits", true, false,
           [](const JobRow& row) {
             return limit_or_dash(row, row.limits.contains("memory_max") ? "memory_max" : "memory");
           }},
-    Field{"TIMELIMIT", true, false, [](const JobRow& row) { return limit_or_dash(row, "time_limit"); }},
-    Field{"SUBMITTED", false, false, [](const JobRow& row) { return format_time(row.submit_time); }},
-    Field{"STARTED", false, false, [](const JobRow& row) { return format_time(row.start_time); }},
-    Field{"ENDED", false, false, [](const JobRow& row) { return format_time(row.end_time); }},
-    Field{"UNIT", false, false, [](const JobRow& row) { return text_or_dash(row.unit); }},
-    Field{"SLICE", false, false, [](const JobRow& row) { return text_or_dash(row.slice); }},
+    Field{"TIMELIMIT", "limits", true, false, [](const JobRow& row) { return limit_or_dash(row, "time_limit"); }},
+    Field{"SUBMITTED", "submit_time", false, false, [](const JobRow& row) { return format_time(row.submit_time); }},
+    Field{"STARTED", "start_time", false, false, [](const JobRow& row) { return format_time(row.start_time); }},
+    Field{"ENDED", "end_time", false, false, [](const JobRow& row) { return format_time(row.end_time); }},
+    Field{"UNIT", "unit", false, false, [](const JobRow& row) { return text_or_dash(row.unit); }},
+    Field{"SLICE", "slice", false, false, [](const JobRow& row) { return text_or_dash(row.slice); }},
 };
 
 Outcome<std::vector<const Field*>> chosen_fields(std::string_view list) {
@@ -107,6 +110,19 @@ Outcome<std::vector<const Field*>> chosen_fields(std::string_view list) {
 }
 
 }  // namespace
+
+Outcome<std::vector<std::string>> row_keys(std::string_view fields) {
+  const auto chosen = chosen_fields(fields);
+  if (!chosen) return tl::unexpected(chosen.error());
+  // Which job it is, and what the colours and most columns ask for.
+  std::set<std::string> keys{"id", "state", "result"};
+  for (const auto* field : *chosen) {
+    for (const auto key : core::split(field->keys, ',')) {
+      if (!key.empty()) keys.emplace(key);
+    }
+  }
+  return std::vector<std::string>(keys.begin(), keys.end());
+}
 
 Outcome<std::string> render_jobs(const std::vector<JobRow>& rows, std::string_view fields, const TableStyle& style) {
   const auto chosen = chosen_fields(fields);

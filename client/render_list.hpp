@@ -13,6 +13,9 @@ namespace mljobd::client {
 
 inline constexpr std::string_view default_fields = "ID,NAME,CLASS,USER,ST,TIME,MEM,CPU,GPU,REASON";
 
+// What the columns are made from, as ListJobs has it in its `fields`. Errors: as for render_jobs.
+[[nodiscard]] Outcome<std::vector<std::string>> row_keys(std::string_view fields);
+
 // fields: comma-separated titles, in either case. Errors: usage, naming all there are.
 [[nodiscard]] Outcome<std::string> render_jobs(const std::vector<JobRow>& rows, std::string_view fields,
                                                const TableStyle& style);

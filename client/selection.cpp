@@ -35,7 +35,9 @@ constexpr const char* word_help =
 
 core::ValueMap own_jobs() { return {{"owner", core::Value(std::uint32_t{::geteuid()})}}; }
 
-Outcome<std::vector<JobRow>> list(ManagerClient& client, const core::ValueMap& filter) {
+// As much of the rows as it takes to know which jobs they are.
+Outcome<std::vector<JobRow>> list(ManagerClient& client, core::ValueMap filter) {
+  filter.emplace("fields", std::vector<std::string>{"id", "state", "array_id", "array_index", "array_count"});
   return client.list_jobs(filter).map([](const Rows& rows) {
     std::vector<JobRow> jobs;
     for (const auto& row : rows) jobs.push_back(job_row_from(row));

@@ -68,8 +68,13 @@ Outcome<core::ValueMap> filter_from(const ListOptions& options) {
 }
 
 int list(const Invocation& invocation, const ListOptions& options) {
-  const auto filter = filter_from(options);
+  auto filter = filter_from(options);
   if (!filter) return report(filter.error());
+  if (!options.json) {
+    const auto keys = row_keys(options.fields);
+    if (!keys) return report(keys.error());
+    filter->emplace("fields", core::Value(*keys));
+  }
   const auto client = connect(invocation);
   if (!client) return report(client.error());
   const auto rows = (*client)->list_jobs(*filter);

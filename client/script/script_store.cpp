@@ -159,7 +159,8 @@ void tidy(const ScriptStore& store, ManagerClient& client, core::RealTime now) {
   constexpr std::uint32_t most = 10000;  // what the daemon lists at a time
   const auto rows = client.list_jobs({{"owner", core::Value(std::uint32_t{::geteuid()})},
                                       {"state", core::Value(unfinished_states())},
-                                      {"limit", core::Value(most)}});
+                                      {"limit", core::Value(most)},
+                                      {"fields", core::Value(std::vector<std::string>{"submit_time"})}});
   if (!rows || rows->size() >= most) return;
   for (const auto& row : *rows) {
     const auto submitted = core::Microseconds(value_or<core::Microseconds::rep>(row, "submit_time", 0));

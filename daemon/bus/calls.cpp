@@ -33,15 +33,25 @@ std::string error_name(core::ErrorCode code) {
 
 sdbus::Error to_bus_error(const core::Error& error) { return {error_name(error.code), error.message}; }
 
-Caller CallerDirectory::caller(const sdbus::IObject& object) {
-  constexpr std::size_t most_known = 512;
+static const sdbus::Message& message_being_handled(const sdbus::IObject& object) {
   const auto* message = object.getCurrentlyProcessedMessage();
   if (message == nullptr) throw sdbus::Error("org.freedesktop.DBus.Error.Failed", "no call is being handled");
-  Caller caller{.connection = message->getSender()};
+  return *message;
+}
+
+sdbus::MethodReply reply_to_call(const sdbus::IObject& object) {
+  // What an object handles while a method of it runs is a call: sdbus-c++ made it as one.
+  return static_cast<const sdbus::MethodCall&>(message_being_handled(object)).createReply();
+}
+
+Caller CallerDirectory::caller(const sdbus::IObject& object) {
+  constexpr std::size_t most_known = 512;
+  const auto& message = message_being_handled(object);
+  Caller caller{.connection = message.getSender()};
   if (const auto found = known_.find(caller.connection); found != known_.end()) {
     caller.uid = found->second;
   } else {
-    caller.uid = message->getCredsEuid();
+    caller.uid = message.getCredsEuid();
     if (known_.size() >= most_known) known_.clear();
     known_.emplace(caller.connection, caller.uid);
   }

@@ -32,6 +32,10 @@ class CallerDirectory {
   std::map<std::string, core::UserId> known_;
 };
 
+// An empty answer to the call that `object` handles at this moment, for one that is written as a message. The method is
+// Async=server, or sdbus-c++ answers as well.
+[[nodiscard]] sdbus::MethodReply reply_to_call(const sdbus::IObject& object);
+
 // sdbus-c++ catches its own errors only; anything else would unwind through C.
 template <class Function>
 auto guarded(Function&& function) {

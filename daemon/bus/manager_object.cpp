@@ -197,19 +197,27 @@ sdbus::ObjectPath ManagerObject::GetJob(const std::uint32_t& id) {
   });
 }
 
-ManagerObject::Rows ManagerObject::ListJobs(const VariantMap& filter) {
-  return guarded([&] {
-    const Options options(filter, {"ids", "state", "owner", "class", "name", "since", "limit"});
-    Rows rows;
+void ManagerObject::ListJobs(sdbus::Result<Rows>&& /*result*/, VariantMap filter) {
+  guarded([&] {
+    const Options options(filter, {"ids", "state", "owner", "class", "name", "since", "limit", "fields"});
+    const auto fields = value_or_throw(core::row_fields(options.texts("fields")));
+    // Both are looked up in files or made anew for every job.
+    const bool with_usage = core::contains(fields, "usage");
+    const bool with_warnings = core::contains(fields, "warnings");
     const auto listed = value_or_throw(manager_.list(job_filter(options)));
-    rows.reserve(listed.jobs.size());
+    auto reply = reply_to_call(getObject());
+    reply.openContainer("a{sv}");
     for (const auto* job : listed.jobs) {
-      auto row = core::job_row(*job, manager_.now(), runner_.warnings(*job));
-      if (core::has_units(job->state)) row.insert_or_assign("usage", core::usage_view(runner_.usage(*job)));
-      rows.push_back(to_variants(row));
+      const bool measured = with_usage && core::has_units(job->state);
+      write(reply, core::job_row({.job = *job,
+                                  .now = manager_.now(),
+                                  .usage = measured ? runner_.usage(*job) : job->attempt.usage,
+                                  .warnings = with_warnings ? runner_.warnings(*job) : std::vector<std::string>{}},
+                                 fields));
     }
-    if (rows.size() > large_answer) give_memory_back_();
-    return rows;
+    reply.closeContainer();
+    reply.send();
+    if (listed.jobs.size() > large_answer) give_memory_back_();
   });
 }
 

@@ -44,7 +44,7 @@ class ManagerObject final
   void Adopt(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, std::vector<sdbus::UnixFd> pidfds,
              VariantMap spec, VariantMap options) override;
   sdbus::ObjectPath GetJob(const std::uint32_t& id) override;
-  Rows ListJobs(const VariantMap& filter) override;
+  void ListJobs(sdbus::Result<Rows>&& result, VariantMap filter) override;
   Rows ListEvents(const VariantMap& filter) override;
   Rows ListClasses() override;
   VariantMap GetResources() override;

@@ -12,25 +12,42 @@ using SignalStruct = sdbus::Struct<std::int32_t, std::uint64_t>;
 using NumberNameStruct = sdbus::Struct<std::uint32_t, std::string>;
 using DictionaryOfStrings = std::map<std::string, std::string>;
 
+// The content as the type that sdbus-c++ has for it.
+template <class Content>
+decltype(auto) bus_form(const Content& content) {
+  if constexpr (std::is_same_v<Content, core::StringPairs>) {
+    std::vector<PairOfStrings> pairs;
+    for (const auto& [first, second] : content) pairs.emplace_back(first, second);
+    return pairs;
+  } else if constexpr (std::is_same_v<Content, core::StringMap>) {
+    return DictionaryOfStrings(content.begin(), content.end());
+  } else if constexpr (std::is_same_v<Content, core::SignalAndTime>) {
+    return SignalStruct(content.first, content.second);
+  } else if constexpr (std::is_same_v<Content, core::NumberAndName>) {
+    return NumberNameStruct(content.first, content.second);
+  } else if constexpr (std::is_same_v<Content, core::ValueMap>) {
+    return to_variants(content);
+  } else {
+    return (content);
+  }
+}
+
 sdbus::Variant to_variant(const core::Value& value) {
-  return std::visit(
-      [](const auto& content) -> sdbus::Variant {
-        using Content = std::decay_t<decltype(content)>;
-        if constexpr (std::is_same_v<Content, core::StringPairs>) {
-          std::vector<PairOfStrings> pairs;
-          for (const auto& [first, second] : content) pairs.emplace_back(first, second);
-          return sdbus::Variant(pairs);
-        } else if constexpr (std::is_same_v<Content, core::StringMap>) {
-          return sdbus::Variant(DictionaryOfStrings(content.begin(), content.end()));
-        } else if constexpr (std::is_same_v<Content, core::SignalAndTime>) {
-          return sdbus::Variant(SignalStruct(content.first, content.second));
-        } else if constexpr (std::is_same_v<Content, core::NumberAndName>) {
-          return sdbus::Variant(NumberNameStruct(content.first, content.second));
-        } else if constexpr (std::is_same_v<Content, core::ValueMap>) {
-          return sdbus::Variant(to_variants(content));
+  return std::visit([](const auto& content) { return sdbus::Variant(bus_form(content)); }, value.storage);
+}
+
+void write_variant(sdbus::Message& message, const core::Value& value) {
+  std::visit(
+      [&](const auto& content) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(content)>, core::ValueMap>) {
+          message.openVariant("a{sv}");
+          write(message, content);
         } else {
-          return sdbus::Variant(content);
+          const auto& form = bus_form(content);
+          message.openVariant(sdbus::signature_of<std::decay_t<decltype(form)>>::str());
+          message << form;
         }
+        message.closeVariant();
       },
       value.storage);
 }
@@ -120,6 +137,17 @@ VariantMap to_variants(const core::ValueMap& values) {
   VariantMap variants;
   for (const auto& [key, value] : values) variants.emplace(key, to_variant(value));
   return variants;
+}
+
+void write(sdbus::Message& message, const core::ValueMap& values) {
+  message.openContainer("{sv}");
+  for (const auto& [key, value] : values) {
+    message.openDictEntry("sv");
+    message << key;
+    write_variant(message, value);
+    message.closeDictEntry();
+  }
+  message.closeContainer();
 }
 
 }  // namespace mljobd::bus

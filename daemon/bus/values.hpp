@@ -19,4 +19,8 @@ using VariantMap = std::map<std::string, sdbus::Variant>;
 
 [[nodiscard]] VariantMap to_variants(const core::ValueMap& values);
 
+// Appends an a{sv}. Ten thousand rows are to be written in a moment, and each variant of sdbus-c++ is a message of its
+// own, made and copied.
+void write(sdbus::Message& message, const core::ValueMap& values);
+
 }  // namespace mljobd::bus

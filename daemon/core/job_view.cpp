@@ -1,9 +1,11 @@
 #include "core/job_view.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <type_traits>
 
+#include "core/text.hpp"
 #include "core/unit_names.hpp"
 
 namespace mljobd::core {
@@ -58,6 +60,78 @@ std::string describe(const Finished& finished) {
   const auto what = to_word(finished.cause.what);
   return what.empty() || what == result ? std::string(result) : std::string(result).append(" ").append(what);
 }
+
+using Field = std::optional<Value>;
+
+const Finished* end_of(const RowSource& source) { return std::get_if<Finished>(&source.job.state); }
+
+Field result_field(const RowSource& source) {
+  return end_of(source) != nullptr ? std::string(to_word(end_of(source)->result)) : std::string();
+}
+
+Field cause_field(const RowSource& source) {
+  return end_of(source) != nullptr ? cause_view(end_of(source)->cause) : ValueMap{};
+}
+
+// A job that was never tried has no units.
+Field unit_field(const RowSource& source) {
+  return source.job.attempt.number > 0 ? job_unit(source.job) : std::string();
+}
+
+Field slice_field(const RowSource& source) {
+  return source.job.attempt.number > 0 ? job_slice(source.job) : std::string();
+}
+
+template <auto Member>
+Field array_field(const RowSource& source) {
+  if (!source.job.array) return std::nullopt;
+  return *source.job.array.*Member;
+}
+
+Field retries_field(const RowSource& source) {
+  if (source.job.retries == 0) return std::nullopt;
+  return source.job.retries;
+}
+
+}  // namespace
+
+struct RowField {
+  std::string_view key;
+  std::optional<Value> (*value)(const RowSource&);  // none: the job has nothing of the kind
+};
+
+namespace {
+
+constexpr std::array all_row_fields{
+    RowField{"id", [](const RowSource& source) -> Field { return source.job.id; }},
+    RowField{"name", [](const RowSource& source) -> Field { return source.job.spec.name; }},
+    RowField{"class", [](const RowSource& source) -> Field { return source.job.spec.class_name; }},
+    RowField{"kind", [](const RowSource& source) -> Field { return std::string(to_word(source.job.spec.kind)); }},
+    RowField{"owner", [](const RowSource& source) -> Field { return source.job.owner; }},
+    RowField{"owner_name", [](const RowSource& source) -> Field { return source.job.owner_name; }},
+    RowField{"state", [](const RowSource& source) -> Field { return std::string(to_word(source.job.state)); }},
+    RowField{"reason", [](const RowSource& source) -> Field { return reason_text(source.job.state); }},
+    RowField{"attempt", [](const RowSource& source) -> Field { return source.job.attempt.number; }},
+    RowField{"unit", unit_field},
+    RowField{"slice", slice_field},
+    RowField{"submit_time",
+             [](const RowSource& source) -> Field { return to_number(source.job.submitted.time_since_epoch()); }},
+    RowField{"start_time", [](const RowSource& source) -> Field { return to_number(source.job.attempt.started); }},
+    RowField{"end_time", [](const RowSource& source) -> Field { return to_number(source.job.attempt.ended); }},
+    RowField{"run_time", [](const RowSource& source) -> Field { return to_number(run_time(source.job, source.now)); }},
+    RowField{"exit_code", [](const RowSource& source) -> Field { return source.job.attempt.exit_code; }},
+    RowField{"exit_signal", [](const RowSource& source) -> Field { return source.job.attempt.exit_signal; }},
+    RowField{"result", result_field},
+    RowField{"cause", cause_field},
+    RowField{"limits", [](const RowSource& source) -> Field { return limits_view(source.job.spec); }},
+    RowField{"usage", [](const RowSource& source) -> Field { return usage_view(source.usage); }},
+    RowField{"priority", [](const RowSource& source) -> Field { return source.job.spec.priority; }},
+    RowField{"warnings", [](const RowSource& source) -> Field { return source.warnings; }},
+    RowField{"array_id", array_field<&ArrayPlace::array>},
+    RowField{"array_index", array_field<&ArrayPlace::index>},
+    RowField{"array_count", array_field<&ArrayPlace::count>},
+    RowField{"retries", retries_field},
+};
 
 }  // namespace
 
@@ -136,39 +210,35 @@ ValueMap spec_view(const JobSpec& spec) {
   return view;
 }
 
-ValueMap job_row(const Job& job, Now now, const std::vector<std::string>& warnings) {
-  const Attempt& attempt = job.attempt;
-  const bool tried = attempt.number > 0;
-  const auto* const finished = std::get_if<Finished>(&job.state);
-  ValueMap row{{"id", job.id},
-               {"name", job.spec.name},
-               {"class", job.spec.class_name},
-               {"kind", std::string(to_word(job.spec.kind))},
-               {"owner", job.owner},
-               {"owner_name", job.owner_name},
-               {"state", std::string(to_word(job.state))},
-               {"reason", reason_text(job.state)},
-               {"attempt", attempt.number},
-               {"unit", tried ? job_unit(job) : std::string()},
-               {"slice", tried ? job_slice(job) : std::string()},
-               {"submit_time", to_number(job.submitted.time_since_epoch())},
-               {"start_time", to_number(attempt.started)},
-               {"end_time", to_number(attempt.ended)},
-               {"run_time", to_number(run_time(job, now))},
-               {"exit_code", attempt.exit_code},
-               {"exit_signal", attempt.exit_signal},
-               {"result", finished != nullptr ? std::string(to_word(finished->result)) : std::string()},
-               {"cause", finished != nullptr ? cause_view(finished->cause) : ValueMap{}},
-               {"limits", limits_view(job.spec)},
-               {"usage", usage_view(attempt.usage)},
-               {"priority", job.spec.priority},
-               {"warnings", warnings}};
-  if (job.array) {
-    row.emplace("array_id", job.array->array);
-    row.emplace("array_index", job.array->index);
-    row.emplace("array_count", job.array->count);
+Expected<RowFields> row_fields(const std::vector<std::string>& keys) {
+  RowFields fields;
+  if (keys.empty()) {
+    for (const auto& field : all_row_fields) fields.push_back(&field);
+    return fields;
   }
-  if (job.retries > 0) row.emplace("retries", job.retries);
+  for (const auto& key : keys) {
+    const auto* const field = std::find_if(all_row_fields.begin(), all_row_fields.end(),
+                                           [&](const RowField& entry) { return entry.key == key; });
+    if (field == all_row_fields.end()) {
+      std::string message = "\"fields\": a job has no " + quoted(key) + "; there are";
+      for (const auto& entry : all_row_fields) message.append(" ").append(entry.key);
+      return failure(ErrorCode::invalid_spec, std::move(message));
+    }
+    // Once each: a caller who repeats one a million times shall not have it a million times for every job.
+    if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
+  }
+  return fields;
+}
+
+bool contains(const RowFields& fields, std::string_view key) {
+  return std::any_of(fields.begin(), fields.end(), [&](const RowField* field) { return field->key == key; });
+}
+
+ValueMap job_row(const RowSource& source, const RowFields& fields) {
+  ValueMap row;
+  for (const auto* field : fields) {
+    if (auto value = field->value(source)) row.emplace(field->key, *std::move(value));
+  }
   return row;
 }
 

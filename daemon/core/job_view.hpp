@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/job.hpp"
@@ -17,8 +18,24 @@ namespace mljobd::core {
 [[nodiscard]] ValueMap usage_view(const Usage& usage);
 // The whole specification, command and environment included: for the owner and root only. It is a valid Submit spec.
 [[nodiscard]] ValueMap spec_view(const JobSpec& spec);
+
+// What a row of ListJobs is made from. The usage is that of this moment, the warnings are sentences.
+struct RowSource {
+  const Job& job;
+  Now now{};
+  Usage usage{};
+  std::vector<std::string> warnings{};
+};
+
+// The keys that a caller wants to see of a job.
+struct RowField;
+using RowFields = std::vector<const RowField*>;
+
+// Of no key: all. Errors: invalid_spec, naming the keys there are.
+[[nodiscard]] Expected<RowFields> row_fields(const std::vector<std::string>& keys);
+[[nodiscard]] bool contains(const RowFields& fields, std::string_view key);
 // A row of ListJobs.
-[[nodiscard]] ValueMap job_row(const Job& job, Now now, const std::vector<std::string>& warnings);
+[[nodiscard]] ValueMap job_row(const RowSource& source, const RowFields& fields);
 
 // "Resources:memory (needs 12.0G, 3.0G free)", "Held", "oom own-limit"; empty while it runs.
 [[nodiscard]] std::string reason_text(const JobState& state);

@@ -181,12 +181,12 @@ JobRow House::row(std::uint32_t id) {
           .array_index = index};
 }
 
-std::vector<House::Dictionary> House::list(std::uint32_t limit) {
+std::vector<House::Dictionary> House::list(const Dictionary& filter) {
   std::vector<Dictionary> rows;
   manager_->callMethod("ListJobs")
       .onInterface(manager_interface)
       .withTimeout(call_timeout)
-      .withArguments(Dictionary{{"limit", limit}})
+      .withArguments(filter)
       .storeResultsTo(rows);
   return rows;
 }

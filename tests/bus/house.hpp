@@ -59,7 +59,7 @@ class House {
   std::string cancel(std::uint32_t id);
   std::string requeue(std::uint32_t id);
   [[nodiscard]] JobRow row(std::uint32_t id);
-  [[nodiscard]] std::vector<Dictionary> list(std::uint32_t limit);
+  [[nodiscard]] std::vector<Dictionary> list(const Dictionary& filter);
   // Whether the job's summary becomes this within half a minute.
   bool reaches(std::uint32_t id, const std::string& summary);
   bool reaches(const std::function<bool()>& condition) { return run_until(loop, condition); }

@@ -81,6 +81,51 @@ TEST_CASE("a wrong field is told with all there are") {
   CHECK_THAT(table.error().message, Catch::Contains("COLOUR") && Catch::Contains("REASON"));
 }
 
+TEST_CASE("the daemon is asked for what the columns show, and no more") {
+  using Keys = std::vector<std::string>;
+  CHECK(*row_keys("id,name,mem") ==
+        Keys{"array_id", "array_index", "id", "name", "result", "start_time", "state", "usage"});
+  CHECK(*row_keys("GPU") == Keys{"id", "result", "state"});
+  CHECK_FALSE(row_keys("ID,COLOUR"));
+}
+
+TEST_CASE("a job shows the same in a row that has only the keys of its columns") {
+  const ValueMap cause{{"what", "own-limit"}};
+  const ValueMap usage{{"memory_peak", Bytes{3} << 30}, {"cpu_time", std::uint64_t{90'000'000}}};
+  ValueMap full{{"id", std::uint32_t{42}},
+                {"name", "night"},
+                {"class", "train"},
+                {"kind", "batch"},
+                {"owner", std::uint32_t{1000}},
+                {"owner_name", "alice"},
+                {"state", "finished"},
+                {"reason", "oom own-limit"},
+                {"attempt", std::uint32_t{2}},
+                {"unit", "mljob-42-2.service"},
+                {"slice", "s.slice"},
+                {"submit_time", std::uint64_t{1'000'000}},
+                {"start_time", std::uint64_t{2'000'000}},
+                {"end_time", std::uint64_t{3'000'000}},
+                {"run_time", std::uint64_t{61'000'000}},
+                {"exit_code", std::int32_t{-1}},
+                {"exit_signal", std::uint32_t{9}},
+                {"result", "oom"},
+                {"cause", cause},
+                {"limits", ValueMap{{"memory", Bytes{1} << 30}, {"time_limit", std::uint64_t{5'000'000}}}},
+                {"usage", usage},
+                {"priority", std::int32_t{3}},
+                {"array_id", std::uint32_t{40}},
+                {"array_index", std::uint32_t{2}}};
+  const std::string field = GENERATE("ID", "NAME", "CLASS", "USER", "ST", "TIME", "MEM", "CPU", "GPU", "REASON",
+                                     "STATE", "RESULT", "EXIT", "KIND", "ATTEMPT", "PRIORITY", "PEAK", "LIMIT",
+                                     "TIMELIMIT", "SUBMITTED", "STARTED", "ENDED", "UNIT", "SLICE");
+  ValueMap asked;
+  const auto keys = row_keys(field);
+  REQUIRE(keys);
+  for (const auto& key : *keys) asked.insert(*full.find(key));
+  CHECK(*render_jobs({job_row_from(asked)}, field, {}) == *render_jobs({job_row_from(full)}, field, {}));
+}
+
 TEST_CASE("a narrow terminal cuts names, never numbers") {
   auto row = running();
   row.name = std::string(200, 'n');

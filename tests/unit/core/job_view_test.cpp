@@ -38,10 +38,15 @@ Job running_job() {
   return job;
 }
 
+ValueMap full_row(const Job& job, Now now = {}) {
+  return job_row({.job = job, .now = now, .usage = job.attempt.usage, .warnings = {"cpu_list is not in force"}},
+                 row_fields({}).value());
+}
+
 }  // namespace
 
 TEST_CASE("the row of a running job is what the contract documents, and no more") {
-  const auto row = job_row(running_job(), {.real = real(1160), .boot = boot(160)}, {"cpu_list is not in force"});
+  const auto row = full_row(running_job(), {.real = real(1160), .boot = boot(160)});
   CHECK(keys_of(row) == std::set<std::string>{"id",         "name",        "class",      "kind",     "owner",
                                               "owner_name", "state",       "reason",     "attempt",  "unit",
                                               "slice",      "submit_time", "start_time", "end_time", "run_time",
@@ -67,11 +72,29 @@ TEST_CASE("the row of a running job is what the contract documents, and no more"
   CHECK(row.at("warnings") == Value(std::vector<std::string>{"cpu_list is not in force"}));
 }
 
+TEST_CASE("a row has the keys that were asked for") {
+  const auto job = running_job();
+  const auto fields = row_fields({"state", "id", "array_id", "state"});
+  REQUIRE(fields);
+  CHECK(fields->size() == 3);
+  CHECK(contains(*fields, "id"));
+  CHECK_FALSE(contains(*fields, "usage"));
+  // It is in no array.
+  CHECK(job_row({.job = job}, *fields) == ValueMap{{"id", std::uint32_t{42}}, {"state", "running"}});
+}
+
+TEST_CASE("a key that no row has is refused with those there are") {
+  const auto fields = row_fields({"id", "memory"});
+  REQUIRE_FALSE(fields);
+  CHECK(fields.error().code == ErrorCode::invalid_spec);
+  CHECK_THAT(fields.error().message, Catch::Matchers::Contains("no 'memory'; there are id name class"));
+}
+
 TEST_CASE("a job that was never tried has no units") {
   auto job = running_job();
   job.state = Queued{};
   job.attempt = {};
-  const auto row = job_row(job, {}, {});
+  const auto row = full_row(job);
   CHECK(row.at("unit") == Value(""));
   CHECK(row.at("slice") == Value(""));
   CHECK(row.at("start_time") == Value(std::uint64_t{0}));
@@ -84,7 +107,7 @@ TEST_CASE("a finished job shows its end") {
   job.attempt.frozen_total = 30s;
   job.attempt.exit_signal = 9;
   job.state = Finished{.result = JobResult::oom, .cause = {.what = CauseKind::own_limit, .limit = 5}};
-  const auto row = job_row(job, {.real = real(9999), .boot = boot(1)}, {});
+  const auto row = full_row(job, {.real = real(9999), .boot = boot(1)});
   CHECK(row.at("state") == Value("finished"));
   CHECK(row.at("result") == Value("oom"));
   CHECK(row.at("reason") == Value("oom own-limit"));
@@ -189,7 +212,7 @@ TEST_CASE("only GetSpec shows command, folder and environment") {
   CHECK(spec.at("command") == Value(job.spec.command));
   CHECK(spec.at("workdir") == Value("/home/alice/secret"));
   CHECK(spec.at("environment") == Value(job.spec.environment));
-  for (const auto& [key, value] : job_row(job, {}, {})) {
+  for (const auto& [key, value] : full_row(job)) {
     INFO(key);
     const auto* text = std::get_if<std::string>(&value.storage);
     CHECK((text == nullptr || text->find("secret") == std::string::npos));
