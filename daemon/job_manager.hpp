@@ -188,7 +188,7 @@ class JobManager {
   [[nodiscard]] core::Expected<void> check_room_for_output() const;
   [[nodiscard]] core::Expected<core::Job*> owned(const Caller& caller, core::JobId id);
   [[nodiscard]] core::Expected<void> request(const Caller& caller, core::JobId id, const core::JobEvent& event);
-  [[nodiscard]] core::Expected<void> check_start_now(const core::JobSpec& spec);
+  [[nodiscard]] core::Expected<void> check_start_now(const core::JobSpec& spec) const;
   core::Expected<core::Job*> add_job(const Caller& caller, core::JobSpec spec,
                                      const std::optional<core::ArrayPlace>& place = {});
   // As many jobs as the submission stands for. The first.
@@ -205,6 +205,8 @@ class JobManager {
   void flush();
   void plan();
   void plan_when_due();
+  // Without a waiting job. Both keep the names of groups in `groups`, which has to live as long.
+  [[nodiscard]] core::SchedulerInput what_runs(std::deque<std::string>& groups) const;
   [[nodiscard]] core::SchedulerInput scheduler_input(std::deque<std::string>& groups);
   [[nodiscard]] core::RunningJob running_job(const core::Job& job, std::deque<std::string>& groups) const;
   [[nodiscard]] core::WaitingJob waiting_job(const core::Job& job, std::deque<std::string>& groups);

@@ -46,6 +46,14 @@ void take_earlier(std::optional<Time>& first, const std::optional<Time>& other) 
   if (other && (!first || *other < *first)) first = other;
 }
 
+std::optional<core::RealTime> first_begin(const core::SchedulerInput& input) {
+  std::optional<core::RealTime> first;
+  for (const auto& job : input.waiting) {
+    if (job.begin && *job.begin > input.now.real) take_earlier(first, job.begin);
+  }
+  return first;
+}
+
 }  // namespace
 
 core::RunningJob JobManager::running_job(const core::Job& job, std::deque<std::string>& groups) const {
@@ -93,7 +101,7 @@ core::KnownJob JobManager::known_job(core::JobId id) {
   return known_jobs_[id] = core::known_job(**loaded);
 }
 
-core::SchedulerInput JobManager::scheduler_input(std::deque<std::string>& groups) {
+core::SchedulerInput JobManager::what_runs(std::deque<std::string>& groups) const {
   core::SchedulerInput input;
   input.classes = settings_.classes;
   input.memory_capacity = memory().jobs_max;
@@ -112,21 +120,22 @@ core::SchedulerInput JobManager::scheduler_input(std::deque<std::string>& groups
     if (in<core::Starting>(job)) ++starting;
     served(job);
   }
-  for (const auto id : finished_) served(jobs_.at(id));
-  input.waiting.reserve(jobs_.waiting().size());
-  next_begin_.reset();
-  for (const auto& [id, waiting] : jobs_.waiting()) {
-    const core::Job& job = *waiting;
-    // One that is back in the queue while PID 1 still clears its last attempt away counts as running until then.
-    if (runner_->holds_units(id)) {
-      input.running.push_back(running_job(job, groups));
-    } else {
-      input.waiting.push_back(waiting_job(job, groups));
-      const auto& begin = input.waiting.back().begin;
-      if (begin && *begin > input.now.real) take_earlier(next_begin_, begin);
-    }
+  // One that is back in the queue while PID 1 still clears its last attempt away counts as running until then.
+  for (const auto id : runner_->holders_of_units()) {
+    const auto waiting = jobs_.waiting().find(id);
+    if (waiting != jobs_.waiting().end()) input.running.push_back(running_job(*waiting->second, groups));
   }
+  for (const auto id : finished_) served(jobs_.at(id));
   input.start_limit = starting >= concurrent_starts ? 0 : concurrent_starts - starting;
+  return input;
+}
+
+core::SchedulerInput JobManager::scheduler_input(std::deque<std::string>& groups) {
+  auto input = what_runs(groups);
+  input.waiting.reserve(jobs_.waiting().size());
+  for (const auto& [id, job] : jobs_.waiting()) {
+    if (!runner_->holds_units(id)) input.waiting.push_back(waiting_job(*job, groups));
+  }
   return input;
 }
 
@@ -144,6 +153,7 @@ void JobManager::plan() {
   if (jobs_.waiting().empty()) return;
   std::deque<std::string> groups;
   const auto input = scheduler_input(groups);
+  next_begin_ = first_begin(input);
   for (const auto& entry : core::plan(input)) {
     if (!carry_out(entry)) break;
   }

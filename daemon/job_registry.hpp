@@ -23,6 +23,7 @@ class JobRegistry {
   [[nodiscard]] core::Job* find(core::JobId id);
   [[nodiscard]] const core::Job* find(core::JobId id) const;
   [[nodiscard]] core::Job& at(core::JobId id) { return jobs_.at(id); }
+  [[nodiscard]] const core::Job& at(core::JobId id) const { return jobs_.at(id); }
   [[nodiscard]] const std::map<core::JobId, core::Job>& all() const { return jobs_; }
 
   using View = std::map<core::JobId, core::Job*>;

@@ -109,11 +109,10 @@ core::Expected<core::Job*> JobManager::add_job(const Caller& caller, core::JobSp
   return &added;
 }
 
-core::Expected<void> JobManager::check_start_now(const core::JobSpec& spec) {
+core::Expected<void> JobManager::check_start_now(const core::JobSpec& spec) const {
   std::deque<std::string> groups;
-  core::SchedulerInput input = scheduler_input(groups);
   // Its owner sits before the terminal: it passes whoever waits, and starts or is refused.
-  input.waiting.clear();
+  auto input = what_runs(groups);
   input.start_limit = 1;
   input.waiting.push_back({.id = last_id_ + 1,
                            .class_name = spec.class_name,

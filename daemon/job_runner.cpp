@@ -307,11 +307,15 @@ void JobRunner::start_again(core::JobId id, Live& live) {
   if (const core::Job* job = callbacks_.find_job(id)) release(*job);
 }
 
-void JobRunner::refresh_all() {
+std::vector<core::JobId> JobRunner::holders_of_units() const {
   std::vector<core::JobId> ids;
   ids.reserve(live_.size());
   for (const auto& [id, live] : live_) ids.push_back(id);
-  for (const auto id : ids) refresh(id);
+  return ids;
+}
+
+void JobRunner::refresh_all() {
+  for (const auto id : holders_of_units()) refresh(id);
 }
 
 void JobRunner::unit_changed(const systemd::UnitStatus& status) {

@@ -69,6 +69,7 @@ class JobRunner {
 
   [[nodiscard]] bool holds_units(core::JobId id) const { return live_.contains(id); }
   [[nodiscard]] bool holds_any_units() const { return !live_.empty(); }
+  [[nodiscard]] std::vector<core::JobId> holders_of_units() const;
   [[nodiscard]] core::Usage usage(const core::Job& job) const;
   [[nodiscard]] core::EffectiveLimits effective_limits(const core::Job& job) const;
   [[nodiscard]] std::vector<std::string> warnings(const core::Job& job) const;
