@@ -12,15 +12,21 @@ namespace mljobd {
 void JobRunner::open_slice(Live& live, const core::Job& job) const {
   if (live.cgroup) return;
   auto cgroup = kernel::Cgroup::open(paths_.cgroup_root, cgroup_path(core::job_slice_cgroup(job)));
-  if (!cgroup) return;
-  live.cgroup = std::move(*cgroup);
-  compare_limits(live, job);
+  if (cgroup) live.cgroup = std::move(*cgroup);
 }
 
-void JobRunner::compare_limits(Live& live, const core::Job& job) const {
+// Of a job that has just begun to run, or is found running.
+void JobRunner::look_at_limits(Live& live, const core::Job& job) {
+  open_slice(live, job);
   if (!live.cgroup) return;
+  const auto in_force = live.cgroup->effective_limits();
+  compare_limits(live, job, in_force);
+  correct_cpus(job, in_force.cpu_list);
+}
+
+void JobRunner::compare_limits(Live& live, const core::Job& job, const core::EffectiveLimits& in_force) const {
   live.warnings = core::limit_warnings(job.spec, core::find_class(callbacks_.settings(), job.spec.class_name),
-                                       callbacks_.cpus_for(job), live.cgroup->effective_limits());
+                                       callbacks_.cpus_for(job), in_force);
 }
 
 void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Done done) {
@@ -30,7 +36,8 @@ void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Do
                             done(result);
                             const auto found = live_.find(id);
                             const core::Job* changed = callbacks_.find_job(id);
-                            if (found != live_.end() && changed != nullptr) compare_limits(found->second, *changed);
+                            if (found == live_.end() || changed == nullptr || !found->second.cgroup) return;
+                            compare_limits(found->second, *changed, found->second.cgroup->effective_limits());
                           });
 }
 
@@ -50,15 +57,13 @@ void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
         if (!result) {
           log::warning("job " + std::to_string(id) + ": moving it to other CPUs failed: " + result.error().message);
         }
-        compare_limits(found->second, *changed);
+        if (found->second.cgroup) compare_limits(found->second, *changed, found->second.cgroup->effective_limits());
       });
 }
 
 // The partition may have changed while the job was starting, or the daemon died before it told PID 1 of a change.
-void JobRunner::correct_cpus(const Live& live, const core::Job& job) {
-  if (!live.cgroup) return;
+void JobRunner::correct_cpus(const core::Job& job, const std::optional<std::string>& in_force) {
   const auto meant = callbacks_.cpus_for(job);
-  const auto in_force = live.cgroup->effective_limits().cpu_list;
   const bool differs =
       in_force ? core::parse_cpu_list(*in_force) != (meant.empty() ? callbacks_.all_cpus() : meant) : !meant.empty();
   if (differs) set_cpus(job, meant);

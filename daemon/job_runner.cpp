@@ -164,8 +164,7 @@ bool JobRunner::members_verified(const Live& live) const {
 void JobRunner::became_running(core::JobId id, Live& live) {
   const core::Job* job = callbacks_.find_job(id);
   if (job == nullptr) return;
-  open_slice(live, *job);
-  correct_cpus(live, *job);
+  look_at_limits(live, *job);
   if (job->spec.kind != core::JobKind::batch && !members_verified(live)) {
     const core::Error error{core::ErrorCode::service_manager,
                             "the process was not found in its scope after the start; it may have exited"};
@@ -256,8 +255,7 @@ void JobRunner::resume(const core::Job& job, bool seen_active) {
   live.start_answered = true;
   live.seen_active = seen_active;
   live.began = seen_active;
-  open_slice(live, job);
-  correct_cpus(live, job);
+  look_at_limits(live, job);
   // A freeze or thaw may have been carried out without its answer having been heard.
   const bool frozen = live.cgroup && live.cgroup->frozen();
   if (frozen && std::holds_alternative<core::Running>(job.state)) callbacks_.report(job.id, core::FreezeDone{});

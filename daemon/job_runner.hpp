@@ -107,8 +107,9 @@ class JobRunner {
   void launch(core::JobId id, const systemd::UnitRequest& request);
   void start_answered(core::JobId id, std::uint32_t attempt, const core::Expected<std::string>& result);
   void open_slice(Live& live, const core::Job& job) const;
-  void compare_limits(Live& live, const core::Job& job) const;
-  void correct_cpus(const Live& live, const core::Job& job);
+  void look_at_limits(Live& live, const core::Job& job);
+  void compare_limits(Live& live, const core::Job& job, const core::EffectiveLimits& in_force) const;
+  void correct_cpus(const core::Job& job, const std::optional<std::string>& in_force);
   void became_running(core::JobId id, Live& live);
   void refuse(core::JobId id, Live& live, const core::Error& error);
   void refresh(core::JobId id);
