@@ -132,6 +132,8 @@ class JobManager {
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
   [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_.all(); }
   [[nodiscard]] Counts counts() const;
+  // Of unfinished jobs only; classes without any are left out.
+  [[nodiscard]] std::map<std::string, Counts> counts_by_class() const;
   [[nodiscard]] core::MemoryAccount memory() const;
   [[nodiscard]] const core::CpuTopology& topology() const { return machine_.topology; }
   // The CPUs that jobs which hold units have for themselves.

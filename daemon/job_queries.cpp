@@ -71,6 +71,13 @@ Counts JobManager::counts() const {
           .finished = finished_count_};
 }
 
+std::map<std::string, Counts> JobManager::counts_by_class() const {
+  std::map<std::string, Counts> counts;
+  for (const auto& [id, job] : jobs_.waiting()) ++counts[job->spec.class_name].queued;
+  for (const auto& [id, job] : jobs_.active()) ++counts[job->spec.class_name].running;
+  return counts;
+}
+
 core::MemoryAccount JobManager::memory() const {
   core::MemoryAccount account{
       .total = machine_.total_memory,

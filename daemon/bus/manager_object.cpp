@@ -46,13 +46,7 @@ store::JobFilter job_filter(const Options& options) {
   return filter;
 }
 
-core::ValueMap class_row(const core::JobClass& job_class, const JobManager& manager) {
-  std::uint32_t queued = 0;
-  std::uint32_t running = 0;
-  for (const auto& [id, job] : manager.jobs()) {
-    if (job.spec.class_name != job_class.name || core::is_finished(job.state)) continue;
-    ++(core::has_units(job.state) ? running : queued);
-  }
+core::ValueMap class_row(const core::JobClass& job_class, const std::string& default_class, const Counts& counts) {
   return {{"name", job_class.name},
           {"cpu_weight", job_class.cpu_weight},
           {"io_weight", job_class.io_weight},
@@ -61,9 +55,9 @@ core::ValueMap class_row(const core::JobClass& job_class, const JobManager& mana
           {"oom_score_adjust", job_class.oom_score_adjust},
           {"default_memory", job_class.default_memory.value_or(0)},
           {"maximum_memory", job_class.maximum_memory.value_or(0)},
-          {"default", job_class.name == manager.settings().default_class},
-          {"queued", queued},
-          {"running", running}};
+          {"default", job_class.name == default_class},
+          {"queued", counts.queued},
+          {"running", counts.running}};
 }
 
 core::ValueMap event_row(const store::EventRecord& event) {
@@ -242,7 +236,10 @@ ManagerObject::Rows ManagerObject::ListClasses() {
       return a.rank != b.rank ? a.rank > b.rank : a.name < b.name;
     });
     Rows rows;
-    for (const auto& job_class : classes) rows.push_back(to_variants(class_row(job_class, manager_)));
+    auto counts = manager_.counts_by_class();
+    for (const auto& job_class : classes) {
+      rows.push_back(to_variants(class_row(job_class, manager_.settings().default_class, counts[job_class.name])));
+    }
     return rows;
   });
 }

@@ -95,6 +95,25 @@ TEST_CASE("the client reads the rows as the daemon has them") {
   CHECK(client->list_jobs({{"ids", std::vector{id + 1}}})->empty());
 }
 
+TEST_CASE("a class says how many of its jobs wait and how many run") {
+  House house;
+  house.start_daemon();
+  const auto first = house.running_job();
+  const auto second = house.running_job();
+  (void)house.submit({{"hold", true}});
+  (void)house.submit({{"after", text_pairs({{"ok", std::to_string(first)}})}});
+  (void)house.submit({{"after", text_pairs({{"ok", std::to_string(first)}})}});
+  house.exits(unit_of(second), 0);
+  REQUIRE(house.reaches(second, "finished done 0"));
+  const auto classes = client_of(house.bus)->list_classes();
+  REQUIRE(classes);
+  for (const auto& row : *classes) {
+    const bool is_train = row.at("name") == core::Value("train");
+    CHECK(row.at("queued") == core::Value(std::uint32_t{is_train ? 3U : 0U}));
+    CHECK(row.at("running") == core::Value(std::uint32_t{is_train ? 1U : 0U}));
+  }
+}
+
 TEST_CASE("the client leaves out what a newer daemon says in types of its own") {
   const PrivateBus bus;
   const std::vector<sdbus::Struct<std::string, bool>> unknown{{"a", true}};
