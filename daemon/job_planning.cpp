@@ -80,7 +80,8 @@ core::WaitingJob JobManager::waiting_job(const core::Job& job, std::deque<std::s
                            .cores = job.spec.limits.cpus,
                            .begin = core::earliest_start(job),
                            .group = keep(groups, group_of(job)),
-                           .group_limit = group_limit(job)};
+                           .group_limit = group_limit(job),
+                           .group_kind = job.spec.singleton ? core::GroupKind::singleton : core::GroupKind::array};
   if (!job.spec.after.empty()) {
     waiting.dependency = core::check_dependencies(job.spec.after, [this](core::JobId id) { return known_job(id); });
   }

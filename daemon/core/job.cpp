@@ -63,6 +63,7 @@ constexpr std::array pending_reasons{
     Word{PendingReason::priority, "Priority"},
     Word{PendingReason::dependency, "Dependency"},
     Word{PendingReason::dependency_never_satisfied, "DependencyNeverSatisfied"},
+    Word{PendingReason::array_limit, "ArrayLimit"},
     Word{PendingReason::begin_time, "BeginTime"},
     Word{PendingReason::held, "Held"},
     Word{PendingReason::draining, "Draining"},

@@ -109,6 +109,7 @@ enum class PendingReason {
   priority,
   dependency,
   dependency_never_satisfied,
+  array_limit,  // as many jobs of its array run as may at a time
   begin_time,
   held,
   draining,

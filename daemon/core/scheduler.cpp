@@ -133,14 +133,17 @@ class Planner {
     return place_in(*places, PendingReason::job_class);
   }
 
-  // A throttled array or a singleton waits for one of its own: to people that is a dependency.
+  // A singleton waits for another job of its name: to people that is a dependency.
   Decision group(const WaitingJob& job) {
     auto* const places = ledger_.places_of_group(job);
     if (places == nullptr) return std::nullopt;
+    const bool is_array = job.group_kind == GroupKind::array;
     if (is_full(*places) && places->full_text.empty()) {
-      places->full_text = running_text(*places, "of " + std::string(job.group));
+      places->full_text = is_array
+                              ? std::to_string(places->taken) + " of its jobs " + (places->taken == 1 ? "runs" : "run")
+                              : running_text(*places, "of " + std::string(job.group));
     }
-    return place_in(*places, PendingReason::dependency);
+    return place_in(*places, is_array ? PendingReason::array_limit : PendingReason::dependency);
   }
 
   static bool is_full(const Places& places) { return places.limit != 0 && places.taken >= places.limit; }

@@ -15,6 +15,9 @@
 
 namespace mljobd::core {
 
+// What holds the jobs of a group together.
+enum class GroupKind { singleton, array };
+
 struct WaitingJob {
   JobId id = 0;
   UserId owner = 0;
@@ -26,10 +29,11 @@ struct WaitingJob {
   std::uint32_t cores = 0;          // whole physical cores to itself; 0 shares the rest with others
   std::optional<RealTime> begin{};  // not before; until then the job has no place in the queue
   DependencyCheck dependency{};
-  // Jobs of which only so many run at a time, whatever their class: an array with a throttle, a singleton. The name is
-  // shown to people ("array 12") and has to be one for all owners.
+  // Jobs of which only so many run at a time, whatever their class: an array with a throttle, a singleton. The name has
+  // to be one for all owners and kinds; that of a singleton is shown to people.
   std::string_view group{};
   std::uint32_t group_limit = 0;  // 0 = no bound
+  GroupKind group_kind = GroupKind::singleton;
   // After so long it has ended, its time to stop included. Empty: nobody can tell.
   std::optional<Microseconds> time_limit{};
 };

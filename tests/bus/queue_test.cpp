@@ -48,6 +48,7 @@ TEST_CASE("an array is as many jobs, of which only so many run at a time") {
   REQUIRE(house.reaches(first + 1, "running"));
   settle(house.loop);
   CHECK(house.row(first + 2).state == "queued");
+  CHECK(house.row(first + 2).reason == "ArrayLimit (2 of its jobs run)");
   for (std::uint32_t i = 0; i < 4; ++i) CHECK(house.row(first + i).array_index == 3 + i);
   CHECK_FALSE(house.row(later).array_index);
   for (std::uint32_t i = 0; i < 4; ++i) {

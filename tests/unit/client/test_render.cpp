@@ -200,6 +200,11 @@ TEST_CASE("the jobs of an array are shown with their indices, and together") {
   CHECK_THAT(render_status({.row = first}, false),
              Catch::StartsWith("Job 40_1 train.py (train, of alice, job 42, one of 2)\n"));
   CHECK(render_jobs({first, second}, "id", {.legend = false}) == "40_1\n40_2\n");
+  auto third = first;
+  third.state = "queued";
+  third.reason = "ArrayLimit (2 of its jobs run)";
+  CHECK(render_jobs({third}, "st,reason", {.legend = false}) == "PD ArrayLimit (2 of its jobs run)\n");
+  CHECK(describe_state(third) == "queued: ArrayLimit (2 of its jobs run)");
   const auto page = render_array({first, second}, {});
   REQUIRE(page);
   CHECK_THAT(*page, Catch::StartsWith("Array 40 train.py (train, of alice), 2 jobs: 1 done, 1 running\n\n") &&

@@ -141,14 +141,14 @@ TEST_CASE("only so many of a group run at a time, whatever their class") {
     auto job = waiting(id, class_name, claim);
     job.group = "array 12";
     job.group_limit = limit;
+    job.group_kind = GroupKind::array;
     return job;
   };
   auto running = runs(41, 0);
   running.group = "array 12";
   CHECK(plan(input({element(1, 2), element(2, 2, "validate"), waiting(3, "batch", 0)}, {running})) ==
-        Plan{starts(1), waits(2, PendingReason::dependency, "2 of 2 of array 12 are running"), starts(3)});
-  CHECK(plan(input({element(1, 1)}, {running})) ==
-        Plan{waits(1, PendingReason::dependency, "1 of 1 of array 12 is running")});
+        Plan{starts(1), waits(2, PendingReason::array_limit, "2 of its jobs run"), starts(3)});
+  CHECK(plan(input({element(1, 1)}, {running})) == Plan{waits(1, PendingReason::array_limit, "1 of its jobs runs")});
   CHECK(plan(input({element(1, 0), element(2, 0)}, {running})) == Plan{starts(1), starts(2)});
   // One that waits for memory keeps its place in the group.
   CHECK(plan(input({element(1, 2, "batch", 12 * gibi), element(2, 2)}, {running, runs(42, 13 * gibi)})) ==
@@ -156,6 +156,17 @@ TEST_CASE("only so many of a group run at a time, whatever their class") {
              waits(2, PendingReason::priority, "behind job 1, which waits for memory")});
   // Each judges by its own limit.
   CHECK(plan(input({element(1, 1), element(2, 3), element(3, 2)}, {running})) ==
-        Plan{waits(1, PendingReason::dependency, "1 of 1 of array 12 is running"), starts(2),
-             waits(3, PendingReason::dependency, "2 of 2 of array 12 are running")});
+        Plan{waits(1, PendingReason::array_limit, "1 of its jobs runs"), starts(2),
+             waits(3, PendingReason::array_limit, "2 of its jobs run")});
+}
+
+TEST_CASE("a singleton depends on the other job of its name") {
+  const auto singleton = [](JobId id) {
+    auto job = waiting(id, "batch", 0);
+    job.group = "singleton train of alice";
+    job.group_limit = 1;
+    return job;
+  };
+  CHECK(plan(input({singleton(1), singleton(2)})) ==
+        Plan{starts(1), waits(2, PendingReason::dependency, "1 of 1 of singleton train of alice is running")});
 }
