@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/dependencies.hpp"
+#include "core/job_graph.hpp"
 #include "core/job_view.hpp"
 #include "core/text.hpp"
 #include "job_manager.hpp"
@@ -27,29 +28,14 @@ std::string text_of(const core::ValueMap& spec, std::string_view key) {
 
 std::size_t job_count(const core::JobSpec& spec) { return spec.array ? spec.array->indices.size() : 1; }
 
-// The names that stages wait for, as far as they are stages; malformed ones are found by the validation.
-std::vector<std::string_view> stages_before(const core::ValueMap& spec) {
-  std::vector<std::string_view> names;
-  const auto found = spec.find("after");
-  const auto* pairs = found == spec.end() ? nullptr : std::get_if<core::StringPairs>(&found->second.storage);
-  if (pairs == nullptr) return names;
-  for (const auto& pair : *pairs) names.emplace_back(pair.second);
-  return names;
-}
-
 // Stages have names of their own, and none waits for itself.
 core::Expected<void> check_graph(const std::vector<core::ValueMap>& specs, const std::vector<std::string>& names) {
-  std::set<std::string_view> seen;
   std::vector<core::NamedDependencies> graph;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (names[i].empty()) continue;
-    if (!seen.insert(names[i]).second) return refuse("two stages are called '" + names[i] + "': rename one");
-    graph.push_back({.name = names[i], .after = stages_before(specs[i])});
+    graph.push_back({.name = names[i], .after = core::names_after(specs[i])});
   }
-  if (const auto cycle = core::find_cycle(graph)) {
-    return refuse("stages wait for each other in a circle: " + *cycle + "; take one `after` out");
-  }
-  return {};
+  const auto mistakes = core::check_graph(graph);
+  return mistakes.empty() ? core::Expected<void>{} : refuse(mistakes.front().message);
 }
 
 }  // namespace

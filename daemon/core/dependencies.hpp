@@ -1,4 +1,4 @@
-// Whether what a job waits for has come true, may still come true or never will; and whether jobs wait in a circle.
+// Whether what a job waits for has come true, may still come true or never will.
 #pragma once
 
 #include <functional>
@@ -40,16 +40,5 @@ struct DependencyCheck {
 // All of them have to come true. Never wins over pending: a job whose one dependency is lost is not kept waiting for
 // the others. A job nothing is known of satisfies nothing, whatever the kind: how it ended cannot be told.
 [[nodiscard]] DependencyCheck check_dependencies(std::span<const Dependency> dependencies, const JobLookup& lookup);
-
-// A job of a set that is submitted together, by its name in that set.
-struct NamedDependencies {
-  std::string_view name{};
-  std::vector<std::string_view> after{};  // names outside the set are nobody's concern here
-};
-
-// A circle in which jobs would wait for each other for ever, in the order they would have to run, each after the one
-// before it: "train -> validate -> train". Empty when there is none. The names are unique. Linear in the size of the
-// graph, and without recursion: the graph comes from outside.
-[[nodiscard]] std::optional<std::string> find_cycle(std::span<const NamedDependencies> jobs);
 
 }  // namespace mljobd::core

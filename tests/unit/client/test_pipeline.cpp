@@ -111,13 +111,13 @@ TEST_CASE("a pipeline is refused with the line and the key of each mistake") {
        "4: after must be the name of a stage, or {\"any\": \"name\"}, not true or false\n"
        "4: the stage 'b' waits for 'perpare', which is no stage: did you mean 'prepare'?"},
       {with_stages("{\"name\": \"a\", \"command\": \"a\"},\n{\"name\": \"a\", \"command\": \"b\"}"),
-       "4: the name 'a' is taken by the stage in line 3"},
+       "4: two stages are called 'a': rename one; the other is in line 3"},
       {with_stages("{\"name\": \"a\", \"command\": \"a\", \"after\": \"a\"}"),
-       "3: these stages wait for each other and none could start: a -> a"},
+       "3: stages wait for each other in a circle: a -> a; take one `after` out"},
       {with_stages("{\"name\": \"x\", \"command\": \"x\", \"after\": \"train\"},\n"
                    "{\"name\": \"train\", \"command\": \"a\", \"after\": \"validate\"},\n"
                    "{\"name\": \"validate\", \"command\": \"b\", \"after\": \"train\"}"),
-       "4: these stages wait for each other and none could start: train -> validate -> train"},
+       "4: stages wait for each other in a circle: train -> validate -> train; take one `after` out"},
   }));
   CHECK(complaints_about(text) == expected);
 }
