@@ -48,7 +48,7 @@ core::ValidationContext JobManager::validation_context(const Caller& caller, cor
           .privileged = caller.privileged,
           .total_memory = machine_.total_memory,
           .jobs_memory_max = memory().jobs_max,
-          .logical_cpus = machine_.logical_cpus,
+          .cpus = core::all_cpus(topology()),
           .cores_for_jobs = core::cores_for_jobs(topology()),
           .find_jobs = std::move(find_jobs)};
 }

@@ -1,6 +1,7 @@
 #include "core/spec_validation.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -14,10 +15,23 @@ namespace {
 
 tl::unexpected<Error> refuse(std::string message) { return failure(ErrorCode::invalid_spec, std::move(message)); }
 
+constexpr std::size_t longest_cpu_list = 64;
+
 std::string class_names(const Settings& settings) {
   std::string names;
   for (const auto& job_class : settings.classes) names.append(names.empty() ? "" : ", ").append(job_class.name);
   return names;
+}
+
+Expected<void> check_cpu_list(const std::string& given, const CpuList& available) {
+  const auto cpus = parse_cpu_list(given);
+  if (!cpus) return tl::unexpected(cpus.error());
+  CpuList missing;
+  std::set_difference(cpus->begin(), cpus->end(), available.begin(), available.end(), std::back_inserter(missing));
+  if (missing.empty()) return {};
+  return refuse("cpu_list " + quoted(given) + " names CPU " + printable(format_cpu_list(missing), longest_cpu_list) +
+                ", which a job cannot be given on this machine: there are " + format_cpu_list(available) +
+                " (what is offline or isolated is not among them)");
 }
 
 // The rights and the CPUs behind the values that were given, whatever else the job has.
@@ -26,14 +40,7 @@ Expected<void> check_given(const Limits& given, std::optional<std::int32_t> prio
   if (priority.value_or(0) > 0 && !context.privileged) {
     return refuse("priority " + std::to_string(*priority) + " is above 0, which only root may give: use -1000 to 0");
   }
-  if (given.cpu_list) {
-    const auto cpus = parse_cpu_list(*given.cpu_list);
-    if (!cpus || cpus->back() >= context.logical_cpus) {
-      return refuse("cpu_list " + quoted(*given.cpu_list) + " names a CPU that this machine does not have: it has 0-" +
-                    std::to_string(context.logical_cpus - 1));
-    }
-  }
-  return {};
+  return given.cpu_list ? check_cpu_list(*given.cpu_list, context.cpus) : Expected<void>{};
 }
 
 Expected<void> check_oom_score(const Limits& limits, const JobClass& job_class, const ValidationContext& context) {

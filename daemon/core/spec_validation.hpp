@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_topology.hpp"
 #include "core/job.hpp"
 #include "core/settings.hpp"
 #include "core/types.hpp"
@@ -18,10 +19,10 @@ namespace mljobd::core {
 struct ValidationContext {
   const Settings& settings;
   JobKind kind = JobKind::batch;
-  bool privileged = false;    // the caller is root
-  Bytes total_memory = 0;     // of the machine
-  Bytes jobs_memory_max = 0;  // what all jobs together may use
-  std::uint32_t logical_cpus = 0;
+  bool privileged = false;           // the caller is root
+  Bytes total_memory = 0;            // of the machine
+  Bytes jobs_memory_max = 0;         // what all jobs together may use
+  CpuList cpus{};                    // that jobs can be given
   std::uint32_t cores_for_jobs = 0;  // physical ones that may be reserved, all jobs together
   // The jobs that "42", a name or an array's id stands for, for the one who submits; never empty. Errors: any.
   std::function<Expected<std::vector<JobId>>(const std::string& reference)> find_jobs{};

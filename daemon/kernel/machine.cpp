@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "core/format.hpp"
 #include "kernel/cgroup_parsers.hpp"
 #include "kernel/cpu_topology_reader.hpp"
 #include "kernel/files.hpp"
@@ -42,18 +41,6 @@ core::Expected<void> read_memory(int root, Machine& machine) {
   return {};
 }
 
-core::Expected<void> read_cpus(int root, Machine& machine) {
-  const auto text = read_file_at(root, "sys/devices/system/cpu/online");
-  if (!text) return tl::unexpected<core::Error>(text.error());
-  const auto cpus = core::parse_cpu_list(trimmed(*text));
-  if (!cpus) {
-    return core::failure(core::ErrorCode::storage,
-                         "/sys/devices/system/cpu/online is not a list of CPUs: " + cpus.error().message);
-  }
-  machine.logical_cpus = static_cast<std::uint32_t>(cpus->size());
-  return {};
-}
-
 }  // namespace
 
 core::Expected<Machine> read_machine(const std::string& root, const std::string& own_cgroup) {
@@ -61,7 +48,6 @@ core::Expected<Machine> read_machine(const std::string& root, const std::string&
   if (!top) return tl::unexpected<core::Error>(top.error());
   Machine machine;
   if (const auto read = read_memory(top->get(), machine); !read) return tl::unexpected(read.error());
-  if (const auto read = read_cpus(top->get(), machine); !read) return tl::unexpected(read.error());
   const auto boot_id = read_file_at(top->get(), "proc/sys/kernel/random/boot_id");
   if (!boot_id) return tl::unexpected<core::Error>(boot_id.error());
   machine.boot_id = trimmed(*boot_id);

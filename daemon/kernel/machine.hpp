@@ -15,14 +15,13 @@ struct Machine {
   core::Bytes total_memory = 0;      // MemTotal
   core::Bytes available_memory = 0;  // MemAvailable: what can be had without swapping
   core::Bytes swap_total = 0;
-  std::uint32_t logical_cpus = 0;  // online
-  core::CpuTopology topology{};    // what of them jobs can be given
+  core::CpuTopology topology{};  // of the CPUs that jobs can be given
   std::string boot_id{};
 };
 
-// Reads <root>/proc/meminfo, <root>/sys/devices/system/cpu/online and <root>/proc/sys/kernel/random/boot_id;
-// each is needed, and the error (storage) names the one that failed. The topology is read_cpu_topology's.
-// `own_cgroup` is below the cgroup hierarchy's root: "" for a system daemon, user.slice/… for one under systemd --user.
+// Reads <root>/proc/meminfo and <root>/proc/sys/kernel/random/boot_id; each is needed, and the error (storage) names
+// the one that failed. The topology is read_cpu_topology's. `own_cgroup` is below the cgroup hierarchy's root: "" for a
+// system daemon, user.slice/… for one under systemd --user.
 [[nodiscard]] core::Expected<Machine> read_machine(const std::string& root = "/", const std::string& own_cgroup = "");
 
 struct ShmSpace {

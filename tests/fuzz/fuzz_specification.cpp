@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       .privileged = data.ConsumeBool(),
       .total_memory = Bytes{16} << 30,
       .jobs_memory_max = Bytes{15} << 30,
-      .logical_cpus = 8};
+      .cpus = {0, 1, 2, 3, 6, 7}};
   ValueMap spec;
   if (data.ConsumeBool()) {
     spec["command"] = std::vector<std::string>{"true"};

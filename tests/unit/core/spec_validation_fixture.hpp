@@ -27,7 +27,7 @@ struct Machine {
             .privileged = privileged,
             .total_memory = 16 * gibi,
             .jobs_memory_max = 14 * gibi,
-            .logical_cpus = 8,
+            .cpus = {0, 1, 2, 3, 4, 5, 6, 7, 10},
             .cores_for_jobs = 3,
             .find_jobs = [](const std::string& reference) -> Expected<std::vector<JobId>> {
               if (reference == "41") return std::vector<JobId>{41};

@@ -319,7 +319,11 @@ TEST_CASE("what only root may give") {
 }
 
 TEST_CASE("CPUs must be there") {
-  check_refused(Machine{}.validate(with("cpu_list", "0-8")), "it has 0-7");
+  // The machine has a gap: 8 and 9 are offline.
+  check_refused(Machine{}.validate(with("cpu_list", "6-10")),
+                "names CPU 8-9, which a job cannot be given on this machine: there are 0-7,10");
+  check_refused(Machine{}.validate(with("cpu_list", "11")), "names CPU 11, which");
+  CHECK(Machine{}.validate(with("cpu_list", "7,10"))->limits.cpu_list == "7,10");
   check_refused(Machine{}.validate(with("cpu_list", "")), "cpu_list: '' is not a list of CPUs");
   CHECK(Machine{}.validate(with("cpu_list", "7"))->limits.cpu_list == "7");
 }
@@ -359,7 +363,7 @@ TEST_CASE("limits of a submitted job can be changed, the rest cannot") {
   CHECK_THAT(refused({{"memory", 15 * gibi}}), Catch::Contains("15.0G; jobs on this machine may use 14.0G"));
   CHECK_THAT(refused({{"memory", 2 * gibi}, {"memory_max", gibi}}), Catch::Contains("is above memory_max"));
   CHECK_THAT(refused({{"priority", std::int32_t{1}}}), Catch::Contains("only root"));
-  CHECK_THAT(refused({{"cpu_list", "8"}}), Catch::Contains("0-7"));
+  CHECK_THAT(refused({{"cpu_list", "8"}}), Catch::Contains("there are 0-7,10"));
   CHECK_THAT(refused({{"time_limt", gibi}}), Catch::Contains("did you mean 'time_limit'?"));
   CHECK_THAT(refused({{"gpus", gibi}}), Catch::Contains("not supported"));
 }
