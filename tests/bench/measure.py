@@ -6,6 +6,7 @@ ratios are what counts.
 
 import argparse
 import contextlib
+import json
 import subprocess
 import time
 from pathlib import Path
@@ -16,6 +17,19 @@ SLEEPERS = 100
 SLEEPER_SECONDS = 20
 MEBIBYTE = 1 << 20
 USER_HERTZ = 100
+
+TRAININGS = 2
+CORES_EACH = 2
+# What a program takes that believes the machine to be its own.
+CARELESS_THREADS = 8
+# Iterations of all threads of a training together, between two meetings: about a millisecond on a core of today.
+STEP_WORK = 600_000
+# A thread spins so long for the others before it sleeps. GCC's OpenMP goes round 300,000 times (GOMP_SPINCOUNT), which
+# takes this long and longer; LLVM's spins for 200 ms (KMP_BLOCKTIME).
+SPIN_MICROSECONDS = 1000
+CALIBRATION_SECONDS = 5
+TRAINING_SECONDS = 10
+PINNING_ROUNDS = 3
 
 
 def run(*command):
@@ -119,15 +133,71 @@ def sleepers():
         subprocess.run(["jobctl", "wait", *ids], check=False, capture_output=True, timeout=900)
 
 
+# Pinning
+
+
+def train_together(threads, amount, *options):
+    """Trainings side by side; how many steps a second all of them did together until the last had ended."""
+    command = ["mljob-load", "--threads", str(threads), "--work", str(STEP_WORK // threads)]
+    command += ["--spin-us", str(SPIN_MICROSECONDS), *amount]
+    submit = ["jobctl", "submit", "-q", "-J", "training", *options, "--", *command]
+    ids = [run(*submit).strip() for _ in range(TRAININGS)]
+    run("jobctl", "wait", *ids)
+    ended = [json.loads(run("jobctl", "logs", job)) for job in ids]
+    return sum(job["steps"] for job in ended) / max(job["seconds"] for job in ended)
+
+
+def train_pinned(*amount):
+    return train_together(CORES_EACH, amount, "--cpus", str(CORES_EACH))
+
+
+def train_carelessly(*amount):
+    return train_together(CARELESS_THREADS, amount)
+
+
+def measure_pinning():
+    resources = json.loads(run("jobctl", "status", "--json"))["machine"]["resources"]
+    needed = TRAININGS * CORES_EACH
+    if resources["cores_free"] < needed:
+        print(
+            f"pinning: not measured, because {needed} cores are needed for jobs and this machine has "
+            f"{resources['cores_free']} free: tests/bench/run --cpus {needed + 1}"
+        )
+        return
+    # The same work for both, as much as the pinned ones do in a while.
+    steps = max(1, int(train_pinned("--seconds", str(CALIBRATION_SECONDS)) / TRAININGS * TRAINING_SECONDS))
+    variants = {
+        f"{CORES_EACH} threads on {CORES_EACH} cores of its own": train_pinned,
+        f"{CARELESS_THREADS} threads on all {resources['logical_cpus']} CPUs": train_carelessly,
+    }
+    seconds = dict.fromkeys(variants, 0.0)
+    for number in range(PINNING_ROUNDS):
+        names = list(variants)
+        for name in names if number % 2 == 0 else reversed(names):
+            seconds[name] += TRAININGS * steps / variants[name]("--steps", str(steps))
+    print(f"{f'{TRAININGS} trainings, each with':<36}{'steps':>8}{'seconds':>10}{'steps/s':>10}")
+    done = TRAININGS * steps * PINNING_ROUNDS
+    for name, taken in seconds.items():
+        print(f"{name:<36}{done:>8}{taken:>10.1f}{done / taken:>10.1f}")
+    pinned, careless = seconds.values()
+    print(f"throughput pinned / unpinned: {careless / pinned:.2f} (wanted: above 1.0)")
+
+
+SECTIONS = {
+    "cost": lambda options: measure_cost(),
+    "rates": lambda options: measure_rates(options.jobs),
+    "pinning": lambda options: measure_pinning(),
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=200, help="of each kind, for the rates")
-    parser.add_argument("what", nargs="*", choices=["rates", "cost", []], help="both, if none is named")
+    parser.add_argument("what", nargs="*", choices=[*SECTIONS, []], help="all, if none is named")
     options = parser.parse_args()
-    if not options.what or "cost" in options.what:
-        measure_cost()
-    if not options.what or "rates" in options.what:
-        measure_rates(options.jobs)
+    for name, measure in SECTIONS.items():
+        if not options.what or name in options.what:
+            measure(options)
 
 
 if __name__ == "__main__":

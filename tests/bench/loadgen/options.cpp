@@ -37,6 +37,9 @@ void add_work_options(CLI::App& app, Options& options) {
   app.add_option("--steps", options.steps, "Do this many steps");
   app.add_option("--seconds", options.seconds, "Go on for this long")->check(CLI::NonNegativeNumber);
   app.add_option("--work", options.work, "Iterations of each thread in one step")->capture_default_str();
+  app.add_option(
+      "--spin-us", options.spin_us,
+      "A thread that is done with a step spins for the others so long before it sleeps, as those of OpenMP do");
   app.add_option("--step-ms", options.step_ms, "A step starts no sooner than this after the one before");
   app.add_flag("--progress", options.progress, "Print \"step K\" after each");
   app.add_option("--report", options.report, "Append the summary of the steps, one line of JSON, to this file too");

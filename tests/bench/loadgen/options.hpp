@@ -17,6 +17,7 @@ struct Options {
   std::optional<std::uint64_t> steps{};
   std::optional<double> seconds{};
   std::uint64_t work = 5'000'000;  // iterations of each thread in one step
+  std::uint64_t spin_us = 0;       // how long a thread that is done with a step spins for the others before it sleeps
   std::uint64_t step_ms = 0;       // a step starts no sooner than this after the one before
   bool progress = false;
   std::string report{};

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <barrier>
 #include <cstdio>
+#include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace mljobd::load {
@@ -43,7 +45,57 @@ std::uint64_t touch(std::span<std::uint64_t> words, std::uint64_t step, std::uin
   return sum;
 }
 
-// What the threads do at the end of each step, one of them for all (std::barrier's completion).
+// Where the threads meet after each step. Those of OpenMP and of numeric libraries spin for a while before they sleep,
+// which is quick where each has a CPU and burns the time of the one that is awaited where it has none.
+class MeetingPoint {
+ public:
+  MeetingPoint(std::uint32_t threads, std::uint64_t spin_us, std::function<void()> when_met)
+      : spin_(static_cast<std::int64_t>(spin_us)),
+        when_met_(std::move(when_met)),
+        barrier_(static_cast<std::ptrdiff_t>(threads), Completion{this}) {}
+
+  void arrive_and_wait() {
+    const std::uint64_t mine = meetings_.load(std::memory_order_acquire);
+    auto token = barrier_.arrive();
+    if (spin_.count() > 0) spin_until_met(mine);
+    barrier_.wait(std::move(token));
+  }
+
+ private:
+  struct Completion {
+    MeetingPoint* point;
+    void operator()() const noexcept {
+      point->when_met_();
+      point->meetings_.fetch_add(1, std::memory_order_release);
+    }
+  };
+
+  void spin_until_met(std::uint64_t mine) const {
+    constexpr int turns_per_look = 100;
+    const auto end = Clock::now() + spin_;
+    do {
+      for (int turn = 0; turn < turns_per_look; ++turn) {
+        if (meetings_.load(std::memory_order_acquire) != mine) return;
+        pause_cpu();
+      }
+    } while (Clock::now() < end);
+  }
+
+  static void pause_cpu() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  std::chrono::microseconds spin_;
+  std::function<void()> when_met_;
+  std::atomic<std::uint64_t> meetings_ = 0;
+  std::barrier<Completion> barrier_;
+};
+
+// What the threads do at the end of each step, one of them for all.
 class Timekeeper {
  public:
   explicit Timekeeper(const Options& options)
@@ -107,7 +159,7 @@ Summary run_steps(const ResidentMemory& memory, const Options& options) {
   if (timekeeper.finished()) return {};
   std::atomic<std::uint64_t> checksum = 0;
   std::atomic<bool> stop = false;
-  std::barrier barrier(static_cast<std::ptrdiff_t>(options.threads), [&]() noexcept {
+  MeetingPoint meeting(options.threads, options.spin_us, [&] {
     timekeeper.step_done();
     stop = timekeeper.finished();
   });
@@ -116,7 +168,7 @@ Summary run_steps(const ResidentMemory& memory, const Options& options) {
     for (std::uint64_t step = 0; !stop; ++step) {
       sum += compute(step * options.threads + thread, options.work);
       sum += touch(memory.words(), step, thread, options.threads);
-      barrier.arrive_and_wait();
+      meeting.arrive_and_wait();
     }
     checksum += sum;
   };

@@ -33,6 +33,17 @@ TEST_CASE("the same steps do the same work") {
   CHECK(field(run_program(directory, longer).output, "checksum") != field(first.output, "checksum"));
 }
 
+TEST_CASE("threads that spin for each other do the work of those that sleep") {
+  const TemporaryDirectory directory;
+  std::vector<std::string> command{load, "--steps", "200", "--threads", "3", "--work", "1000"};
+  const auto asleep = run_program(directory, command);
+  command.insert(command.end(), {"--spin-us", "500"});
+  const auto spinning = run_program(directory, command);
+  CHECK(spinning.code == 0);
+  CHECK(field(spinning.output, "steps") == "200");
+  CHECK(field(spinning.output, "checksum") == field(asleep.output, "checksum"));
+}
+
 TEST_CASE("steps are counted aloud, kept apart and reported to a file") {
   const TemporaryDirectory directory;
   const auto end = run_program(directory, {load, "--steps", "3", "--step-ms", "50", "--work", "1", "--progress",
