@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/document.hpp"
@@ -31,6 +32,13 @@ struct Range {
 [[nodiscard]] Checked<std::int64_t> number_of(const Node& node, Range<std::int64_t> range);
 [[nodiscard]] Checked<core::Bytes> size_of(const Node& node, Range<core::Bytes> range);                    // "12G"
 [[nodiscard]] Checked<core::Microseconds> duration_of(const Node& node, Range<core::Microseconds> range);  // "30s"
+
+template <class To, class From>
+[[nodiscard]] Checked<void> store_in(To& target, Checked<From> value) {
+  if (!value) return tl::unexpected(std::move(value).error());
+  target = static_cast<To>(*std::move(value));
+  return {};
+}
 
 // One key that an object may have, and what it changes in the target.
 template <class Target>

@@ -7,6 +7,7 @@
 
 #include "config/config.hpp"
 #include "config/fields.hpp"
+#include "config/pressure_layer.hpp"
 #include "core/text.hpp"
 
 namespace mljobd::config {
@@ -30,13 +31,6 @@ constexpr Range<std::int64_t> quota{1, 1000000};
 constexpr Range<std::int64_t> history_jobs{0, 1000000};
 constexpr Range<core::Microseconds> stop_timeout{seconds(1), hours(24)};
 constexpr Range<core::Microseconds> history_age{hours(1), hours(24 * 36500)};
-
-template <class To, class From>
-Checked<void> store_in(To& target, Checked<From> value) {
-  if (!value) return tl::unexpected(std::move(value).error());
-  target = static_cast<To>(*std::move(value));
-  return {};
-}
 
 // `null` takes away what an earlier layer gave.
 Checked<void> store_size_in(std::optional<core::Bytes>& target, const Node& value, Range<core::Bytes> range) {
@@ -175,6 +169,7 @@ constexpr Field<Settings> settings_fields[] = {
     {"history", [](const Node& value, Settings& settings) { return apply_fields(value, history_fields, settings); }},
     {"quotas",
      [](const Node& value, Settings& settings) { return apply_fields(value, quota_fields, settings.quotas); }},
+    {"pressure", apply_pressure},
 };
 
 // Where the layer said it, or where it took the class away.

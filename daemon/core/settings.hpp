@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/pressure_settings.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::core {
@@ -43,6 +44,7 @@ struct Settings {
   Microseconds history_age = std::chrono::hours(24 * 90);
   std::uint32_t history_jobs = 100000;
   Quotas quotas;
+  PressureSettings pressure;
 
   bool operator==(const Settings&) const = default;
 };

@@ -60,6 +60,30 @@ TEST_CASE("without files the defaults hold") {
   CHECK(folder.load() == core::default_settings());
 }
 
+core::PressureSettings other_than_default_pressure() {
+  core::PressureSettings other;
+  other.mode = core::PressureMode::off;
+  for (auto* share : {&other.watch_below, &other.throttle_below, &other.park_below, &other.kill_below,
+                      &other.emergency_below, &other.help_at_least, &other.unpark_margin}) {
+    *share = {99, 99ULL << 30U};
+  }
+  for (auto* percent :
+       {&other.throttle_stall_percent, &other.park_stall_percent, &other.kill_stall_percent, &other.group_stall_percent,
+        &other.top_speed_percent, &other.top_refaults_per_second, &other.calm_stall_percent, &other.calm_margin_percent,
+        &other.throttle_room_percent, &other.park_swap_percent, &other.time_scale_percent}) {
+    *percent = 99;
+  }
+  for (auto* time : {&other.forecast_time, &other.throttle_stall_time, &other.park_stall_time, &other.kill_stall_time,
+                     &other.group_stall_time, &other.top_speed_time, &other.calm_time, &other.throttle_interval,
+                     &other.throttle_time, &other.park_effect_time, &other.unpark_interval, &other.kill_pending_time,
+                     &other.memory_back_time, &other.cool_down_time, &other.longest_checkpoint_grace, &other.young_time,
+                     &other.sample_interval, &other.pressed_sample_interval}) {
+    *time = std::chrono::seconds(42);
+  }
+  other.longest_park_time = std::chrono::hours(1);
+  return other;
+}
+
 TEST_CASE("the configuration that is shipped says what the defaults are") {
   const auto settings = load_settings({.file = MLJOBD_SHIPPED_CONFIG, .directory = ""});
   if (!settings) FAIL(settings.error().message);
@@ -73,6 +97,7 @@ TEST_CASE("the configuration that is shipped says what the defaults are") {
   other.history_age = std::chrono::hours(1);
   other.history_jobs = 1;
   other.quotas = {.queued_jobs = 1, .unfinished_jobs_total = 1};
+  other.pressure = other_than_default_pressure();
   for (auto& job_class : other.classes) {
     job_class.cpu_weight = job_class.io_weight = 1;
     job_class.rank = 1;
