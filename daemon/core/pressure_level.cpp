@@ -102,16 +102,16 @@ LevelReason assess(const PressureSettings& settings, const PressureSigns& signs,
 
 void LevelKeeper::step(BootTime now, const PressureSigns& signs) {
   const auto at_level_one = held_.level > 0 ? std::optional(now - since_) : std::nullopt;
-  const LevelReason asked = assess(settings_, signs, at_level_one);
-  const auto lowest = lowest_possible(now, signs, asked.level);
-  if (asked.level >= held_.level) {
-    if (held_.level == 0 && asked.level > 0) since_ = now;
-    if (asked.level > 0) held_ = asked;
+  asked_ = assess(settings_, signs, at_level_one);
+  const auto lowest = lowest_possible(now, signs, asked_.level);
+  if (asked_.level >= held_.level) {
+    if (held_.level == 0 && asked_.level > 0) since_ = now;
+    if (asked_.level > 0) held_ = asked_;
     return;
   }
   if (lowest >= held_.level) return;
   if (lowest == 0) since_ = now;
-  held_ = {lowest, lowest == asked.level && lowest > 0 ? asked.rule : PressureRule::calm};
+  held_ = {lowest, lowest == asked_.level && lowest > 0 ? asked_.rule : PressureRule::calm};
 }
 
 std::uint32_t LevelKeeper::lowest_possible(BootTime now, const PressureSigns& signs, std::uint32_t asked) {

@@ -90,13 +90,16 @@ class LevelKeeper {
 
   [[nodiscard]] std::uint32_t level() const { return held_.level; }
   [[nodiscard]] PressureRule rule() const { return held_.rule; }  // why it is at that level, or why it left the last
-  [[nodiscard]] BootTime since() const { return since_; }         // of being at 0, or above 0
+  // What the present signs ask for. Where the level only lasts, there is no reason to do more than was done.
+  [[nodiscard]] const LevelReason& asked() const { return asked_; }
+  [[nodiscard]] BootTime since() const { return since_; }  // of being at 0, or above 0
 
  private:
   [[nodiscard]] std::uint32_t lowest_possible(BootTime now, const PressureSigns& signs, std::uint32_t asked);
 
   PressureSettings settings_;
   LevelReason held_{};
+  LevelReason asked_{};
   BootTime since_{};
   std::optional<BootTime> calm_since_{};
 };

@@ -36,6 +36,7 @@ PressureDecisions PressurePolicy::step(const PressureSnapshot& snapshot) {
   }
   unpark();
   has_jobs_ = !snapshot.jobs.empty();
+  promised_ = memory_to_be_read_back();
   exhausted_in_ = turn_.signs.exhausted_in;
   last_step_ = now();
   expected_gap_ = next_step_after().value_or(settings_.sample_interval);
@@ -95,7 +96,9 @@ bool PressurePolicy::admission_stopped() const {
 std::optional<Microseconds> PressurePolicy::next_step_after() const {
   if (!has_jobs_ && !killing_) return std::nullopt;
   const bool soon = exhausted_in_ && *exhausted_in_ < settings_.park_effect_time;
-  const bool pressed = level() > 0 || killing_ || parking_ || soon;
+  // What is woken may fill the memory within a second.
+  const bool wakes = last_step_ && somebody_wakes(*last_step_);
+  const bool pressed = level() > 0 || killing_ || parking_ || soon || wakes;
   return pressed ? settings_.pressed_sample_interval : settings_.sample_interval;
 }
 

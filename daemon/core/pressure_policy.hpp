@@ -66,6 +66,9 @@ class PressurePolicy {
   [[nodiscard]] std::uint32_t level() const { return keeper_.level(); }
   // From level 1 on, and while the memory of a victim is not back. Never in a mode that does not act.
   [[nodiscard]] bool admission_stopped() const;
+  // Of what is available, what woken jobs will yet read back from swap: not to be given to anybody else. As at the last
+  // step.
+  [[nodiscard]] Bytes promised_memory() const { return promised_; }
   // Until the next look; empty: nothing to look at before a job starts.
   [[nodiscard]] std::optional<Microseconds> next_step_after() const;
   [[nodiscard]] PressureState state() const;
@@ -134,6 +137,7 @@ class PressurePolicy {
   [[nodiscard]] PressureSigns read_signs() const;
   void read_job_signs(const PressureJob& job, PressureSigns& signs) const;
   void read_top_signs(const PressureJob& job, PressureSigns& signs) const;
+  [[nodiscard]] bool somebody_wakes(BootTime time) const;
   void learn_speed();
   void change_level();
   [[nodiscard]] bool at_own_limit(const PressureJob& job) const;
@@ -172,6 +176,7 @@ class PressurePolicy {
   [[nodiscard]] std::optional<PressureRule> reason_to_unpark(const PressureJob& job) const;
   void unpark_job(const PressureJob& job, PressureRule rule);
   void tell_no_room();
+  [[nodiscard]] Bytes memory_to_be_read_back() const;
   [[nodiscard]] Bytes room_for_parked() const;
   [[nodiscard]] bool nothing_runs() const;
 
@@ -204,6 +209,7 @@ class PressurePolicy {
   bool told_nobody_helps_ = false;  // likewise
   bool has_jobs_ = false;
   std::optional<Microseconds> exhausted_in_{};  // at the last look
+  Bytes promised_ = 0;                          // likewise
   Turn turn_{};
 };
 

@@ -94,9 +94,14 @@ void PressurePolicy::park_failed() {
 }
 
 void PressurePolicy::throttle() {
-  if (level() == 0) return;
+  const auto [asked, rule] = keeper_.asked();
+  if (asked == 0) return;
+  // The slope alone is worth a closer look, and nobody new; who has all it needs in a second is not worth a stop of
+  // thirty. Only what would be over before the bound is seen is stopped at once.
+  const auto& left = turn_.signs.exhausted_in;
+  if (rule == PressureRule::forecast && !(left && *left < settings_.throttle_interval)) return;
   const bool may_any = !last_throttle_ || now() - *last_throttle_ >= settings_.throttle_interval;
-  if (level() == 1) {
+  if (asked == 1) {
     if (may_any && !throttle_one(true)) throttle_one(false);
     return;
   }
@@ -115,7 +120,7 @@ bool PressurePolicy::throttle_one(bool growers_only) {
   track(job->id).throttling = Throttling{
       .since = now(), .memory_high_before = job->memory.high, .current_at = job->memory.current, .pretended = !acts()};
   last_throttle_ = now();
-  show_candidates(decide(job, keeper_.rule(), Throttle{.memory_high = throttled_high(*job)}), asked, list, job);
+  show_candidates(decide(job, keeper_.asked().rule, Throttle{.memory_high = throttled_high(*job)}), asked, list, job);
   return true;
 }
 
@@ -124,7 +129,7 @@ void PressurePolicy::relieve() {
     park_impossible_since_.reset();
     return;
   }
-  if (must_wait()) return;
+  if (keeper_.asked().level < 2 || must_wait()) return;
   // Before anything is ended, whatever the level: a park stops the growth at once and loses nothing.
   if (!parking_ && park()) return;
   if (!park_impossible_since_) park_impossible_since_ = now();
@@ -158,7 +163,7 @@ bool PressurePolicy::park() {
   if (job == nullptr) return false;
   begin_victim();
   const Bytes expected = movable_memory(job->memory);
-  show_candidates(decide(job, keeper_.rule(), Park{expected}), asked, list, job);
+  show_candidates(decide(job, keeper_.asked().rule, Park{expected}), asked, list, job);
   park_impossible_since_.reset();
   if (acts()) {
     parking_ = {.id = job->id,
@@ -174,14 +179,14 @@ bool PressurePolicy::park() {
 
 std::optional<PressureRule> PressurePolicy::reason_to_kill() const {
   if (parking_ && parking_->failed) return PressureRule::park_without_effect;
-  if (level() >= 3) return keeper_.rule();
+  if (keeper_.asked().level >= 3) return keeper_.asked().rule;
   if (turn_.signs.exhausted_in && *turn_.signs.exhausted_in < settings_.park_effect_time) {
     return PressureRule::forecast;
   }
   // A top job that is slow for once may just do something else: good enough to park for, not to end one.
   const bool lasts = now() - *park_impossible_since_ >= settings_.park_effect_time;
-  return lasts && keeper_.rule() != PressureRule::top_slow ? std::optional(PressureRule::park_impossible)
-                                                           : std::nullopt;
+  return lasts && keeper_.asked().rule != PressureRule::top_slow ? std::optional(PressureRule::park_impossible)
+                                                                 : std::nullopt;
 }
 
 void PressurePolicy::kill(PressureRule rule) {

@@ -143,12 +143,17 @@ void PressurePolicy::unpark_job(const PressureJob& job, PressureRule rule) {
 }
 
 // What was woken lately has not yet read its memory back, and will.
-Bytes PressurePolicy::room_for_parked() const {
+Bytes PressurePolicy::memory_to_be_read_back() const {
   Bytes promised = 0;
   for (const auto& job : turn_.snapshot->jobs) {
     const auto& unparked = track(job.id).unparked;
     if (unparked && now() - *unparked < 2 * settings_.calm_time) promised += job.memory.swap;
   }
+  return promised;
+}
+
+Bytes PressurePolicy::room_for_parked() const {
+  const Bytes promised = memory_to_be_read_back();
   return turn_.signs.available > promised ? turn_.signs.available - promised : 0;
 }
 

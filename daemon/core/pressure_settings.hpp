@@ -83,7 +83,7 @@ struct PressureSettings {
   Microseconds memory_back_time = std::chrono::seconds(2);    // its pages are freed after it is gone
   Microseconds cool_down_time = std::chrono::seconds(15);     // oomd's and nohang's
   Microseconds longest_checkpoint_grace = std::chrono::seconds(60);
-  Microseconds young_time = std::chrono::seconds(2);  // a job that has just begun is no victim yet
+  Microseconds young_time = std::chrono::seconds(2);  // a job that has just begun is not killed yet
 
   Microseconds sample_interval = std::chrono::seconds(1);
   Microseconds pressed_sample_interval = std::chrono::milliseconds(100);  // from level 1 on

@@ -64,16 +64,20 @@ void PressurePolicy::observe(const PressureJob& job) {
 
 PressureSigns PressurePolicy::read_signs() const {
   const Headroom room = headroom(*turn_.snapshot);
-  PressureSigns signs{.capacity = room.capacity,
-                      .available = room.available,
-                      .slope = machine_.slope(settings_.throttle_stall_time),
-                      .exhausted_in = machine_.exhausted_in(settings_.throttle_stall_time)};
+  PressureSigns signs{
+      .capacity = room.capacity, .available = room.available, .slope = machine_.slope(settings_.throttle_stall_time)};
+  // What is woken reads its memory back as fast as it can, and then stops: no slope to go by.
+  if (!somebody_wakes(now())) signs.exhausted_in = machine_.exhausted_in(settings_.throttle_stall_time);
   for (const auto& job : turn_.snapshot->jobs) {
     if (job.condition != Condition::running || at_own_limit(job)) continue;
     read_job_signs(job, signs);
     if (turn_.top == job.id) read_top_signs(job, signs);
   }
   return signs;
+}
+
+bool PressurePolicy::somebody_wakes(BootTime time) const {
+  return last_unpark_ && time - *last_unpark_ < settings_.calm_time;
 }
 
 // Our own throttle makes a job stall: that is no news.

@@ -54,7 +54,9 @@ PassedOver unfit(const PressureSettings& settings, const VictimQuestion& questio
   if (!job.memory.populated) return PassedOver::empty;
   if (const auto reason = by_condition(question, job); reason != PassedOver::no) return reason;
   const bool take_any = question.emergency && question.measure == Measure::kill;
-  if (!take_any && question.now.boot - job.started < settings.young_time) return PassedOver::young;
+  const bool is_young = question.now.boot - job.started < settings.young_time;
+  // It may be slowed down or parked, which undoes nothing: better than to ask a more important one.
+  if (question.measure == Measure::kill && !take_any && is_young) return PassedOver::young;
   const Bytes least = take_any ? 1 : std::min(bytes_of(settings.help_at_least, question.capacity), question.deficit);
   if (frees(question, job) < least) return PassedOver::too_small;
   return by_measure(settings, question, contender);

@@ -52,18 +52,33 @@ TEST_CASE("who grows is throttled first, unless its own limit stops it as soon")
   }
 }
 
-TEST_CASE("a forecast acts before memory is short") {
+TEST_CASE("a forecast stops admission, and growth only where it would be over before the bound is seen") {
   Bench bench = night();
-  bench.available(480);
-  bench.run(seconds(10));
-  const auto made = bench.run(seconds(12), [&](Microseconds time) {
-    const auto lost = static_cast<Bytes>(time.count()) * 10 * mebibyte / 1000000;
-    bench.snapshot.machine.available -= lost;
-    bench.job(3).memory.anon += lost;
-  });
-  REQUIRE(bench.snapshot.machine.available > 250 * mebibyte);
-  REQUIRE(jobs_of<Throttle>(made) == Ids{3, 2});
-  CHECK(only<Throttle>(made).front().rule == PressureRule::forecast);
+  const auto lose = [&](Bytes mebibytes_per_second) {
+    return [&bench, mebibytes_per_second](Microseconds time) {
+      const auto lost = static_cast<Bytes>(time.count()) * mebibytes_per_second * mebibyte / 1000000;
+      bench.snapshot.machine.available -= lost;
+      bench.job(3).memory.anon += lost;
+    };
+  };
+  SECTION("slowly") {
+    bench.available(480);
+    bench.run(seconds(10));
+    const auto made = bench.run(seconds(12), lose(10));
+    REQUIRE(bench.snapshot.machine.available > 250 * mebibyte);
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().action == PressureAction(LevelChanged{0, 1}));
+    CHECK(made.front().rule == PressureRule::forecast);
+    CHECK(bench.policy.admission_stopped());
+  }
+  SECTION("fast") {
+    bench.available(1600);
+    bench.run(seconds(10));
+    const auto made = bench.run(seconds(6), lose(220));
+    REQUIRE(bench.snapshot.machine.available > 200 * mebibyte);
+    REQUIRE(jobs_of<Throttle>(made) == Ids{3});
+    CHECK(only<Throttle>(made).front().rule == PressureRule::forecast);
+  }
 }
 
 TEST_CASE("throttles are undone when it is calm again") {
@@ -76,6 +91,28 @@ TEST_CASE("throttles are undone when it is calm again") {
   CHECK(jobs_of<Unthrottle>(made) == Ids{2, 3});
   CHECK(only<Unthrottle>(made).front().rule == PressureRule::calm);
   CHECK(bench.policy.state().throttled.empty());
+}
+
+TEST_CASE("while a level only lasts, nothing more is done") {
+  Bench bench = night();
+  bench.swap(2000, 2000);
+  SECTION("level 1") {
+    bench.available(150);
+    CHECK(jobs_of<Throttle>(bench.run(seconds(1))) == Ids{2});
+    bench.available(220);
+  }
+  SECTION("level 2") {
+    bench.available(95);
+    CHECK(jobs_of<Park>(bench.run(seconds(1))) == Ids{2});
+    bench.job(2).condition = Condition::parking;
+    bench.run(milliseconds(100));
+    bench.job(2).condition = Condition::parked;
+    bench.available(220);
+    bench.run(milliseconds(100));
+    REQUIRE(bench.policy.level() == 1);
+  }
+  CHECK(acts(bench.run(seconds(20))) == 0);
+  CHECK(bench.policy.level() == 1);
 }
 
 TEST_CASE("a park comes before a kill, at every level, and one at a time") {
@@ -183,6 +220,18 @@ TEST_CASE("what is left below mljob.slice's limit counts like what the machine h
   CHECK(jobs_of<Kill>(bench.run(seconds(12))) == Ids{2});
   CHECK(bench.all.front().inputs.signs.available == 40 * mebibyte);
   CHECK(bench.all.front().inputs.machine_available == 1000 * mebibyte);
+}
+
+TEST_CASE("a job that has just begun is parked rather than a more important one, but not killed") {
+  Bench bench = night();
+  bench.run(seconds(10));
+  bench.job(2).started = at(bench.now()).boot;
+  bench.available(30);
+  SECTION("parked") {
+    bench.swap(2000, 2000);
+    CHECK(jobs_of<Park>(bench.run(seconds(1))) == Ids{2});
+  }
+  SECTION("not killed") { CHECK(jobs_of<Kill>(bench.run(seconds(1))) == Ids{3}); }
 }
 
 TEST_CASE("without PSI availability protects alone") {

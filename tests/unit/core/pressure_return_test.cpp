@@ -44,6 +44,22 @@ TEST_CASE("what is parked comes back one by one, the most important first, when 
   bench.job(3).condition = Condition::running;
   // The machine has the memory still, but it is promised.
   CHECK(jobs_of<Unpark>(bench.run(seconds(30))).empty());
+  CHECK(bench.policy.promised_memory() == 490 * mebibyte);
+}
+
+TEST_CASE("what is woken reads its memory back without being stopped for it, and is watched closely") {
+  Bench bench = with_parked();
+  bench.remove(2);
+  bench.available(800);
+  REQUIRE(jobs_of<Unpark>(bench.run(seconds(1))) == Ids{3});
+  bench.job(3).condition = Condition::running;
+  CHECK(bench.policy.next_step_after() == milliseconds(100));
+  const auto made = bench.run(milliseconds(4900), [&](Microseconds) {
+    bench.job(3).memory.swap -= 10 * mebibyte;
+    bench.job(3).memory.anon += 10 * mebibyte;
+    bench.snapshot.machine.available -= 10 * mebibyte;
+  });
+  CHECK(made.empty());
 }
 
 TEST_CASE("at most one is woken per interval") {

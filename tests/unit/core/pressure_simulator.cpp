@@ -145,7 +145,8 @@ void Machine::admit() {
   if (policy_.admission_stopped() || now_ - last_admission_ < seconds(2)) return;
   for (auto& job : jobs_) {
     if (job.phase != Running::Phase::waiting || job.plan.begins > now_) continue;
-    if (job.known_need > 0 && free_memory() < job.known_need + admission_margin) continue;
+    const Bytes taken = policy_.promised_memory() + admission_margin;
+    if (job.known_need > 0 && free_memory() < job.known_need + taken) continue;
     job.phase = Running::Phase::alive;
     job.condition = Condition::running;
     job.started = at(now_).boot;

@@ -195,6 +195,7 @@ TEST_CASE("an emergency takes the young and the small, but never the top job") {
   scene.add(job(3, batch_rank, 18 * mebibyte)).condition = Condition::starting;
   CHECK(scene.chosen() == 3);
   scene.question.measure = Measure::park;
+  scene.question.machine = {};
   CHECK(scene.chosen() == 0);
 }
 
