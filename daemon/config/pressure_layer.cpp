@@ -8,7 +8,6 @@
 namespace mljobd::config {
 namespace {
 
-using core::MemoryShare;
 using core::Microseconds;
 using std::chrono::hours;
 using std::chrono::milliseconds;

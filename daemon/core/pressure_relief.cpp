@@ -140,7 +140,7 @@ bool PressurePolicy::must_wait() const {
   if (killing_) return true;
   if (parking_ && !parking_->failed) {
     const bool tried = now() - parking_->since >= settings_.memory_back_time / 2;
-    return !(emergency() && tried && turn_.signs.available <= parking_->available_before);
+    return !emergency() || !tried || turn_.signs.available > parking_->available_before;
   }
   if (emergency()) return false;
   if (cool_until_ && now() < *cool_until_) return true;

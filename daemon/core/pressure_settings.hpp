@@ -31,6 +31,8 @@ struct MemoryShare {
 
 // "Available" is the headroom: what the machine can still give, or what is left below mljob.slice's limit, whichever
 // is less. Shares are of RAM or of that limit likewise. A stall percentage is of the time that is given beside it.
+// There is one of it: what belongs together stands together, whatever the padding.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct PressureSettings {
   PressureMode mode = PressureMode::act;
 
