@@ -1,7 +1,6 @@
 #include "kernel/cgroup_parsers.hpp"
 
 #include <charconv>
-#include <limits>
 #include <system_error>
 
 #include "kernel/text.hpp"
@@ -16,14 +15,19 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
-FlatKeyed parse_flat_keyed(std::string_view text) {
-  FlatKeyed values;
+std::optional<KeyedNumber> take_keyed_number(std::string_view& text) {
   while (!text.empty()) {
     std::string_view line = take_until(text, '\n');
     const std::string_view key = take_until(line, ' ');
     const auto value = parse_number(line);
-    if (!key.empty() && value) values.insert_or_assign(std::string(key), *value);
+    if (!key.empty() && value) return KeyedNumber{.key = key, .value = *value};
   }
+  return std::nullopt;
+}
+
+FlatKeyed parse_flat_keyed(std::string_view text) {
+  FlatKeyed values;
+  while (const auto line = take_keyed_number(text)) values.insert_or_assign(std::string(line->key), line->value);
   return values;
 }
 
@@ -76,23 +80,6 @@ IoTotals parse_io_stat(std::string_view text) {
     }
   }
   return totals;
-}
-
-std::optional<core::Microseconds> parse_some_pressure(std::string_view text) {
-  while (!text.empty()) {
-    // "some avg10=0.00 avg60=0.12 avg300=0.05 total=4711"
-    std::string_view line = take_until(text, '\n');
-    if (take_until(line, ' ') != "some") continue;
-    while (!line.empty()) {
-      std::string_view value = take_until(line, ' ');
-      if (take_until(value, '=') != "total") continue;
-      const auto total = parse_number(value);
-      constexpr std::uint64_t most = std::numeric_limits<core::Microseconds::rep>::max();
-      if (!total || *total > most) return std::nullopt;
-      return core::Microseconds(static_cast<core::Microseconds::rep>(*total));
-    }
-  }
-  return std::nullopt;
 }
 
 core::MemoryEvents parse_memory_events(std::string_view text) {

@@ -21,6 +21,14 @@ using FlatKeyed = std::map<std::string, std::uint64_t, std::less<>>;
 // 0 when the key is missing.
 [[nodiscard]] std::uint64_t value_of(const FlatKeyed& values, std::string_view key);
 
+// One of those lines; the key points into the text.
+struct KeyedNumber {
+  std::string_view key{};
+  std::uint64_t value = 0;
+};
+// Takes lines off `text` up to the next one that is a key and a number; empty when there is none left.
+[[nodiscard]] std::optional<KeyedNumber> take_keyed_number(std::string_view& text);
+
 // One number, as in memory.current; surrounding white space is ignored. Empty for anything else.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
@@ -44,9 +52,6 @@ struct IoTotals {
 };
 // io.stat, summed over the devices.
 [[nodiscard]] IoTotals parse_io_stat(std::string_view text);
-
-// cpu.pressure and io.pressure (Documentation/accounting/psi.rst): how long at least one task has waited in all.
-[[nodiscard]] std::optional<core::Microseconds> parse_some_pressure(std::string_view text);
 
 // memory.events and memory.events.local; counters that this kernel does not have are 0.
 [[nodiscard]] core::MemoryEvents parse_memory_events(std::string_view text);

@@ -11,6 +11,7 @@
 
 #include "kernel/cgroup_parsers.hpp"
 #include "kernel/files.hpp"
+#include "kernel/pressure_parsers.hpp"
 #include "kernel/text.hpp"
 
 namespace mljobd::kernel {
@@ -34,7 +35,8 @@ FlatKeyed read_flat_keyed(int directory, const char* name) {
 }
 
 std::optional<core::Microseconds> read_some_pressure(int directory, const char* name) {
-  return read_optional(directory, name, parse_some_pressure).value_or(std::nullopt);
+  const auto totals = read_optional(directory, name, parse_stall_totals).value_or(std::nullopt);
+  return totals ? std::optional(totals->some) : std::nullopt;
 }
 
 // Every cgroup has this file, whatever its controllers, until it is removed.

@@ -6,38 +6,26 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "core/format.hpp"
 #include "kernel/cgroup_parsers.hpp"
 #include "kernel/cpu_topology_reader.hpp"
 #include "kernel/files.hpp"
+#include "kernel/pressure_parsers.hpp"
 #include "kernel/text.hpp"
 
 namespace mljobd::kernel {
 namespace {
 
-// "MemTotal:       16384000 kB"
-std::optional<core::Bytes> meminfo_value(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    std::string_view line = take_until(text, '\n');
-    if (take_until(line, ':') != key) continue;
-    std::string_view value = trimmed(line);
-    const auto kibibytes = parse_number(take_until(value, ' '));
-    if (!kibibytes) return std::nullopt;
-    return *kibibytes * 1024;
-  }
-  return std::nullopt;
-}
-
 core::Expected<void> read_memory(int root, Machine& machine) {
   const auto text = read_file_at(root, "proc/meminfo");
   if (!text) return tl::unexpected<core::Error>(text.error());
-  const auto total = meminfo_value(*text, "MemTotal");
-  const auto available = meminfo_value(*text, "MemAvailable");
-  if (!total || !available) {
+  const auto memory = parse_meminfo(*text);
+  if (!memory) {
     return core::failure(core::ErrorCode::storage, "/proc/meminfo does not tell MemTotal and MemAvailable");
   }
-  machine.total_memory = *total;
-  machine.available_memory = *available;
-  machine.swap_total = meminfo_value(*text, "SwapTotal").value_or(0);
+  machine.total_memory = memory->total;
+  machine.available_memory = memory->available;
+  machine.swap_total = memory->swap_total;
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "kernel/cgroup_parsers.hpp"
+#include "kernel/pressure_parsers.hpp"
 #include "kernel/process.hpp"
 #include "kernel/storage_type.hpp"
 #include "systemd/journal.hpp"
@@ -16,7 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static_cast<void>(kernel::parse_weight(text));
   static_cast<void>(kernel::parse_cpu_list(text));
   static_cast<void>(kernel::parse_io_stat(text));
-  static_cast<void>(kernel::parse_some_pressure(text));
+  static_cast<void>(kernel::parse_stall_totals(text));
+  static_cast<void>(kernel::parse_meminfo(text));
+  static_cast<void>(kernel::parse_vmstat(text));
+  static_cast<void>(kernel::parse_memory_stat(text));
+  static_cast<void>(kernel::parse_limit_events(text));
+  static_cast<void>(kernel::parse_populated(text));
+  static_cast<void>(kernel::parse_cpu_time(text));
   static_cast<void>(kernel::find_mount(text, "/home/alice/data"));
   static_cast<void>(kernel::parse_memory_events(text));
   static_cast<void>(kernel::parse_processes(text));

@@ -65,17 +65,6 @@ TEST_CASE("bytes read and written are summed over the devices") {
   CHECK(parse_io_stat("8:0 rbytes=x wbytes\n") == IoTotals{});
 }
 
-TEST_CASE("the time that some task waited is taken from the pressure") {
-  CHECK(parse_some_pressure("some avg10=0.00 avg60=0.12 avg300=0.05 total=4711\nfull avg10=0.00 total=17\n") ==
-        core::Microseconds(4711));
-  CHECK(parse_some_pressure("full avg10=0.00 total=17\nsome total=0") == core::Microseconds(0));
-  CHECK_FALSE(parse_some_pressure(""));
-  CHECK_FALSE(parse_some_pressure("full avg10=0.00 total=17\n"));
-  CHECK_FALSE(parse_some_pressure("some avg10=0.00\n"));
-  CHECK_FALSE(parse_some_pressure("some total=-1\n"));
-  CHECK_FALSE(parse_some_pressure("some total=18446744073709551615\n"));
-}
-
 TEST_CASE("memory events that an older kernel does not count are zero") {
   CHECK(parse_memory_events("low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\noom_group_kill 6\n") ==
         core::MemoryEvents{.max = 3, .oom = 4, .oom_kill = 5, .oom_group_kill = 6});
