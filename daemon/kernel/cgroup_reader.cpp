@@ -42,17 +42,6 @@ std::optional<core::Microseconds> read_some_pressure(int directory, const char* 
 // Every cgroup has this file, whatever its controllers, until it is removed.
 bool exists(int directory) { return ::faccessat(directory, "cgroup.controllers", F_OK, 0) == 0; }
 
-core::Error gone(const std::string& path) {
-  return {core::ErrorCode::invalid_state, "the cgroup " + path + " is gone: its job has ended"};
-}
-
-bool is_safe(std::string_view path) {
-  while (!path.empty()) {
-    if (take_until(path, '/') == "..") return false;
-  }
-  return true;
-}
-
 std::vector<std::uint32_t> own_processes(int directory, const std::string& below) {
   constexpr std::size_t bytes_per_line = 8;  // PID_MAX_LIMIT has seven digits
   const auto text =
@@ -78,24 +67,14 @@ void add_children(int directory, const std::string& below, std::vector<std::stri
 
 }  // namespace
 
-Cgroup::Cgroup(UniqueFd directory, std::string path) : directory_(std::move(directory)), path_(std::move(path)) {}
-
 core::Expected<Cgroup> Cgroup::open(const std::string& root, const std::string& path) {
-  const std::size_t start = std::min(path.find_first_not_of('/'), path.size());
-  const std::string below = path.substr(start);
-  if (below.empty() || !is_safe(below)) {
-    return core::failure(core::ErrorCode::invalid_spec, "\"" + path + "\" is not the path of a cgroup below the root");
-  }
-  const auto top = open_directory(AT_FDCWD, root.c_str());
-  if (!top) return tl::unexpected<core::Error>(top.error());
-  auto directory = open_directory(top->get(), below.c_str());
-  if (!directory && directory.error().is_gone()) return tl::unexpected<core::Error>(gone(below));
-  if (!directory) return tl::unexpected<core::Error>(directory.error());
-  return Cgroup(std::move(*directory), below);
+  auto directory = open_cgroup(root, path);
+  if (!directory) return tl::unexpected(directory.error());
+  return Cgroup(std::move(*directory));
 }
 
 core::Expected<core::Usage> Cgroup::usage() const {
-  const int directory = directory_.get();
+  const int directory = directory_.fd.get();
   const FlatKeyed memory = read_flat_keyed(directory, "memory.stat");
   const FlatKeyed cpu = read_flat_keyed(directory, "cpu.stat");
   const IoTotals io = read_optional(directory, "io.stat", parse_io_stat).value_or(IoTotals{});
@@ -115,12 +94,12 @@ core::Expected<core::Usage> Cgroup::usage() const {
                     .io_waiting = read_some_pressure(directory, "io.pressure")};
   usage.memory_peak = std::max(usage.memory_peak, usage.memory_current);
   // Asked last: what was removed in between must not pass for a job that used nothing.
-  if (!exists(directory)) return tl::unexpected<core::Error>(gone(path_));
+  if (!exists(directory)) return tl::unexpected<core::Error>(cgroup_is_gone(directory_.path));
   return usage;
 }
 
 core::EffectiveLimits Cgroup::effective_limits() const {
-  const int directory = directory_.get();
+  const int directory = directory_.fd.get();
   const auto limit = [directory](const char* name) {
     return read_optional(directory, name, parse_limit).value_or(std::nullopt);
   };
@@ -138,23 +117,25 @@ core::EffectiveLimits Cgroup::effective_limits() const {
 }
 
 std::optional<core::MemoryEvents> Cgroup::memory_events() const {
-  return read_optional(directory_.get(), "memory.events", parse_memory_events);
+  return read_optional(directory_.fd.get(), "memory.events", parse_memory_events);
 }
 
 std::optional<core::MemoryEvents> Cgroup::memory_events_local() const {
-  return read_optional(directory_.get(), "memory.events.local", parse_memory_events);
+  return read_optional(directory_.fd.get(), "memory.events.local", parse_memory_events);
 }
 
 std::optional<core::Bytes> Cgroup::memory_max() const {
-  return read_optional(directory_.get(), "memory.max", parse_limit).value_or(std::nullopt);
+  return read_optional(directory_.fd.get(), "memory.max", parse_limit).value_or(std::nullopt);
 }
 
-bool Cgroup::populated() const { return value_of(read_flat_keyed(directory_.get(), "cgroup.events"), "populated") > 0; }
+bool Cgroup::populated() const {
+  return value_of(read_flat_keyed(directory_.fd.get(), "cgroup.events"), "populated") > 0;
+}
 
-bool Cgroup::frozen() const { return value_of(read_flat_keyed(directory_.get(), "cgroup.events"), "frozen") > 0; }
+bool Cgroup::frozen() const { return value_of(read_flat_keyed(directory_.fd.get(), "cgroup.events"), "frozen") > 0; }
 
 std::vector<std::uint32_t> Cgroup::processes(bool recursive) const {
-  const int directory = directory_.get();
+  const int directory = directory_.fd.get();
   std::vector<std::string> places{""};  // relative to the directory; grows while it is walked through
   std::vector<std::uint32_t> processes;
   for (std::size_t index = 0; index < places.size() && processes.size() < max_processes; ++index) {
@@ -168,10 +149,10 @@ std::vector<std::uint32_t> Cgroup::processes(bool recursive) const {
 }
 
 core::Expected<void> Cgroup::kill_all() const {
-  const auto written = write_file_at(directory_.get(), "cgroup.kill", "1");
-  if (written || !exists(directory_.get())) return {};
+  const auto written = write_file_at(directory_.fd.get(), "cgroup.kill", "1");
+  if (written || !exists(directory_.fd.get())) return {};
   return core::failure(core::ErrorCode::service_manager,
-                       "cannot kill the processes of " + path_ + ": " + written.error().message);
+                       "cannot kill the processes of " + directory_.path + ": " + written.error().message);
 }
 
 }  // namespace mljobd::kernel

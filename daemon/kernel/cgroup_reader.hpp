@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/death_cause.hpp"
 #include "core/job.hpp"
 #include "core/limit_check.hpp"
 #include "core/types.hpp"
-#include "kernel/unique_fd.hpp"
+#include "kernel/cgroup_directory.hpp"
 
 namespace mljobd::kernel {
 
@@ -19,10 +20,11 @@ namespace mljobd::kernel {
 // object keeps answering "gone" for it. Open a new one for every attempt.
 class Cgroup {
  public:
-  // `root` is where the unified hierarchy is mounted ("/sys/fs/cgroup"); `path` is below it, with or without a
-  // leading slash ("mljob.slice/mljob-train.slice"). A path with ".." or an empty one is refused (invalid_spec);
-  // one that does not exist gives invalid_state.
+  // `root`, `path` and errors as open_cgroup() has them.
   [[nodiscard]] static core::Expected<Cgroup> open(const std::string& root, const std::string& path);
+
+  // Its inode, as in CgroupDirectory: whether what is about to be killed is still what was judged.
+  [[nodiscard]] std::uint64_t id() const { return directory_.id; }
 
   // What it uses now, with everything below it. A controller that is not enabled here counts 0; memory_peak is at
   // least memory_current (kernels before 5.19 have no memory.peak). A removed cgroup gives invalid_state.
@@ -53,10 +55,9 @@ class Cgroup {
   static constexpr std::size_t max_cgroups = 1024;
 
  private:
-  Cgroup(UniqueFd directory, std::string path);
+  explicit Cgroup(CgroupDirectory directory) : directory_(std::move(directory)) {}
 
-  UniqueFd directory_;
-  std::string path_;
+  CgroupDirectory directory_;
 };
 
 }  // namespace mljobd::kernel
