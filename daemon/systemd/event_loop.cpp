@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/epoll.h>
+
 namespace mljobd::systemd {
 namespace {
 
@@ -66,6 +68,10 @@ std::unique_ptr<EventLoop::Timer> EventLoop::make_timer(std::function<void()> ca
 
 std::unique_ptr<EventLoop::Deferred> EventLoop::make_deferred(std::function<void()> callback) {
   return std::make_unique<Deferred>(*this, std::move(callback));
+}
+
+std::unique_ptr<EventLoop::Watch> EventLoop::make_watch(int fd, std::uint32_t events, WatchCallback callback) {
+  return std::make_unique<Watch>(*this, fd, events, std::move(callback));
 }
 
 void EventLoop::on_signal(int signo, std::function<void()> callback) {
@@ -147,6 +153,30 @@ int EventLoop::Deferred::prepare(sd_event_source* source, void* userdata) {
 int EventLoop::Deferred::dispatch(sd_event_source* /*source*/, void* userdata) {
   auto& deferred = *static_cast<Deferred*>(userdata);
   guarded([&](std::string_view what) { deferred.loop_.fail(what); }, deferred.callback_);
+  return 0;
+}
+
+EventLoop::Watch::Watch(EventLoop& loop, int fd, std::uint32_t events, WatchCallback callback)
+    : loop_(loop), callback_(std::move(callback)) {
+  sd_event_source* source = nullptr;
+  require(sd_event_add_io(loop.native(), &source, fd, events, &Watch::dispatch, this), "watching a descriptor");
+  source_.reset(source);
+}
+
+EventLoop::Watch::~Watch() = default;
+
+void EventLoop::Watch::enable() {
+  require(sd_event_source_set_enabled(source_.get(), SD_EVENT_ON), "watching a descriptor");
+}
+
+void EventLoop::Watch::disable() { sd_event_source_set_enabled(source_.get(), SD_EVENT_OFF); }
+
+bool EventLoop::Watch::enabled() const { return sd_event_source_get_enabled(source_.get(), nullptr) > 0; }
+
+int EventLoop::Watch::dispatch(sd_event_source* /*source*/, int /*fd*/, std::uint32_t events, void* userdata) {
+  auto& watch = *static_cast<Watch*>(userdata);
+  if ((events & (EPOLLERR | EPOLLHUP)) != 0) watch.disable();
+  guarded([&](std::string_view what) { watch.loop_.fail(what); }, [&] { watch.callback_(events); });
   return 0;
 }
 

@@ -26,6 +26,9 @@ class EventLoop {
  public:
   class Timer;
   class Deferred;
+  class Watch;
+  // Told what is to be had, as epoll(7) names it.
+  using WatchCallback = std::function<void(std::uint32_t events)>;
 
   EventLoop();
   ~EventLoop();
@@ -44,6 +47,8 @@ class EventLoop {
 
   [[nodiscard]] std::unique_ptr<Timer> make_timer(std::function<void()> callback);
   [[nodiscard]] std::unique_ptr<Deferred> make_deferred(std::function<void()> callback);
+  // `fd` stays the caller's, who closes it after the watch is gone.
+  [[nodiscard]] std::unique_ptr<Watch> make_watch(int fd, std::uint32_t events, WatchCallback callback);
   // Blocks the signal for this thread and those it starts from now on.
   void on_signal(int signo, std::function<void()> callback);
   // Answers systemd's watchdog, where the unit has WatchdogSec=.
@@ -102,6 +107,28 @@ class EventLoop::Deferred {
   std::function<void()> callback_;
   EventSource source_;
   core::BootTime scheduled_{};
+};
+
+// Calls back while a descriptor has one of the events asked for (EPOLLIN, EPOLLPRI). An error or the other side's end
+// (EPOLLERR, EPOLLHUP) comes without being asked for, and without end: the watch turns itself off before it tells them,
+// for a descriptor that is dead must not keep the loop busy. The callback may turn it off, but not destroy it.
+class EventLoop::Watch {
+ public:
+  Watch(EventLoop& loop, int fd, std::uint32_t events, WatchCallback callback);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  void enable();
+  void disable();
+  [[nodiscard]] bool enabled() const;
+
+ private:
+  static int dispatch(sd_event_source* source, int fd, std::uint32_t events, void* userdata);
+
+  EventLoop& loop_;
+  WatchCallback callback_;
+  EventSource source_;
 };
 
 }  // namespace mljobd::systemd
