@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
@@ -11,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "kernel/memory_reclaimer.hpp"
 #include "kernel/unique_fd.hpp"
 #include "systemd/event_loop.hpp"
 
@@ -146,6 +149,30 @@ TEST_CASE("a watch that is gone calls nobody") {
   watch.reset();
   run_for(loop, 20ms);
   CHECK(calls == 0);
+}
+
+TEST_CASE("what the reclaiming thread has done is told on the loop's") {
+  struct SmallJob : kernel::ReclaimTarget {
+    kernel::FileExpected<kernel::HeldMemory> look() override { return kernel::HeldMemory{}; }
+    int reclaim(core::Bytes) override { return 0; }
+  };
+  EventLoop loop;
+  kernel::MemoryReclaimer reclaimer;
+  std::thread::id told_on;
+  std::vector<kernel::ReclaimReport> reports;
+  const auto watch = loop.make_watch(reclaimer.fd(), EPOLLIN, [&](std::uint32_t) {
+    told_on = std::this_thread::get_id();
+    for (const auto& report : reclaimer.take_reports()) reports.push_back(report);
+    if (reports.size() == 2) loop.exit(0);
+  });
+  for (int count = 0; count < 2; ++count) {
+    (void)reclaimer.submit({.target = std::make_unique<SmallJob>(), .floor = 0, .longest = 1s});
+  }
+  CHECK(loop.run() == 0);
+  CHECK(told_on == std::this_thread::get_id());
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[0].id == 1);
+  CHECK(reports[1].state == kernel::ReclaimState::small);
 }
 
 TEST_CASE("an exception in a watch ends the loop with a failure") {
