@@ -6,13 +6,13 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/file.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "config/config.hpp"
 #include "core/unit_names.hpp"
+#include "kernel/own_memory.hpp"
 #include "log.hpp"
 #include "systemd/unit_properties.hpp"
 
@@ -164,8 +164,16 @@ void Daemon::reconciled(const core::Expected<void>& outcome) {
   }
   parts_->manager.begin();
   // What start-up needed and the rest of the life does not.
-  malloc_trim(0);
+  kernel::give_memory_back();
+  lock_memory();
   sd_notify(0, "READY=1");
+}
+
+void Daemon::lock_memory() {
+  const auto locked = kernel::lock_own_memory();
+  // A user's manager cannot allow it, and that user can do nothing about it.
+  if (scope_ == systemd::ManagerScope::user) return;
+  parts_->manager.set_problem("own memory", locked ? "" : locked.error().message);
 }
 
 core::Expected<void> Daemon::reload() {

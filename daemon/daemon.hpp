@@ -56,6 +56,7 @@ class Daemon {
   [[nodiscard]] core::Expected<void> reload();
   void set_up_slices();
   void set_up_class_slice(const core::JobClass& job_class);
+  void lock_memory();
   void reconciled(const core::Expected<void>& outcome);
   void fail(const std::string& why);
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <malloc.h>
+#include "kernel/own_memory.hpp"
 
 namespace mljobd::bus {
 
@@ -13,7 +13,7 @@ FrontEnd::FrontEnd(systemd::EventLoop& loop, sdbus::IConnection& connection, sto
       manager_(manager),
       runner_(runner),
       callers_(administrator),
-      trim_(loop.make_deferred([] { malloc_trim(0); })),
+      trim_(loop.make_deferred([] { kernel::give_memory_back(); })),
       manager_object_(
           connection, store, manager, runner, callers_, std::move(mode), std::move(reload),
           [this] { trim_->schedule(); }, [this](core::JobId id) { show_on_demand(id); }),

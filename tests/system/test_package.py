@@ -29,8 +29,18 @@ class Units(Scenario):
 
     def test_the_daemon_is_the_last_to_be_killed(self):
         self.assertEqual(Path(f"/proc/{self.daemon}/oom_score_adj").read_text(), "-900\n")
-        folder = product.CGROUPS / "mljobd.slice" / "mljobd.service"
-        self.assertGreaterEqual(int((folder / "memory.min").read_text()), 16 * product.MEBIBYTE)
+        folder = product.CGROUPS / "mljobd.slice"
+        # Without its slice's the service's own would protect nothing.
+        for place in (folder, folder / "mljobd.service"):
+            self.assertEqual(int((place / "memory.min").read_text()), 64 * product.MEBIBYTE, place)
+        self.assertEqual((folder / "cpu.weight").read_text(), "10000\n")
+
+    def test_the_daemon_stays_in_memory_and_has_descriptors_for_every_job(self):
+        self.assertGreater(product.keyed(f"/proc/{self.daemon}/status")["VmLck"], 0)
+        limits = Path(f"/proc/{self.daemon}/limits").read_text()
+        self.assertRegex(limits, r"Max open files +16384 ")
+        problems = self.root.properties()["Problems"]
+        self.assertFalse([problem for problem in problems if "memory is not locked" in problem], problems)
 
     def test_it_has_no_capabilities(self):
         status = product.keyed(f"/proc/{self.daemon}/status")
