@@ -208,6 +208,16 @@ std::string start_advice(const Job& job, const Evidence& evidence) {
   return begin + "systemd gave " + result + " as the result of its unit; `journalctl -b -u mljobd` says more.";
 }
 
+std::string pressure_advice(const Job& job) {
+  const std::string text = subject(job) + " was ended so that more important jobs could go on: memory had run out";
+  const std::string events = ", see `jobctl events " + std::to_string(job.id) + "`.";
+  if (job.spec.requeue) return text + events + " It starts again when the memory is free.";
+  if (job.spec.kind != JobKind::batch) return text + events;
+  return text + events +
+         " Submit with `--requeue` to have such a job started again, or run it again with `jobctl requeue " +
+         std::to_string(job.id) + "`. With swap on this machine it would have been parked instead.";
+}
+
 std::string stop_advice(const Job& job, const Stopping& stopping, const Verdict& verdict) {
   switch (stopping.reason) {
     case StopReason::time_limit: {

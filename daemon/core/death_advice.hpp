@@ -14,6 +14,8 @@ namespace mljobd::core {
 // Of one that lost a process to it and ended in another way.
 [[nodiscard]] std::string survived_kill_advice(const Job& job, const Verdict& verdict);
 [[nodiscard]] std::string start_advice(const Job& job, const Evidence& evidence);
+// Of one that had to give way to a more important one.
+[[nodiscard]] std::string pressure_advice(const Job& job);
 [[nodiscard]] std::string stop_advice(const Job& job, const Stopping& stopping, const Verdict& verdict);
 // Of one that ended by itself, with an exit code or a signal.
 [[nodiscard]] std::string exit_advice(const Job& job, const Evidence& evidence, const Verdict& verdict);

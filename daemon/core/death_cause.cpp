@@ -153,7 +153,17 @@ const Stopping* own_stop(const Job& job, const Evidence& evidence) {
   return stopping;
 }
 
+Verdict pressure_verdict(const Job& job, const Evidence& evidence) {
+  Verdict verdict = verdict_of(JobResult::preempted, CauseKind::pressure_policy, evidence);
+  verdict.cause.by = "mljobd";
+  verdict.cause.peak = if_any(evidence.usage.memory_peak);
+  verdict.cause.shmem = if_any(evidence.usage.memory_shmem);
+  verdict.cause.advice = pressure_advice(job);
+  return verdict;
+}
+
 Verdict stop_verdict(const Job& job, const Stopping& stopping, const Evidence& evidence) {
+  if (stopping.reason == StopReason::pressure) return pressure_verdict(job, evidence);
   const bool timeout = stopping.reason == StopReason::time_limit;
   Verdict verdict = verdict_of(timeout ? JobResult::timeout : JobResult::cancelled,
                                timeout ? CauseKind::time_limit : CauseKind::user, evidence);

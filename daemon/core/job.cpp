@@ -67,12 +67,12 @@ constexpr std::array pending_reasons{
     Word{PendingReason::begin_time, "BeginTime"},
     Word{PendingReason::held, "Held"},
     Word{PendingReason::draining, "Draining"},
+    Word{PendingReason::pressure, "Pressure"},
 };
 constexpr std::array stop_reasons{
-    Word{StopReason::user, "user"},
-    Word{StopReason::time_limit, "time-limit"},
-    Word{StopReason::requeue, "requeue"},
-    Word{StopReason::main_process_exited, "main-process-exited"},
+    Word{StopReason::user, "user"},         Word{StopReason::time_limit, "time-limit"},
+    Word{StopReason::requeue, "requeue"},   Word{StopReason::main_process_exited, "main-process-exited"},
+    Word{StopReason::pressure, "pressure"},
 };
 constexpr std::array warn_signal_targets{
     Word{WarnSignal::To::main_process, "main"},
@@ -80,7 +80,7 @@ constexpr std::array warn_signal_targets{
 };
 // In the order of the alternatives of JobState.
 constexpr std::array<std::string_view, std::variant_size_v<JobState>> states{
-    "queued", "held", "starting", "running", "frozen", "stopping", "finished"};
+    "queued", "held", "starting", "running", "frozen", "parked", "stopping", "finished"};
 
 template <class Enum, std::size_t count>
 std::string_view word_of(const std::array<Word<Enum>, count>& words, Enum value) {
@@ -127,7 +127,8 @@ bool is_waiting(const JobState& state) {
 
 bool has_units(const JobState& state) {
   return std::holds_alternative<Starting>(state) || std::holds_alternative<Running>(state) ||
-         std::holds_alternative<Frozen>(state) || std::holds_alternative<Stopping>(state);
+         std::holds_alternative<Frozen>(state) || std::holds_alternative<Parked>(state) ||
+         std::holds_alternative<Stopping>(state);
 }
 
 bool is_finished(const JobState& state) { return std::holds_alternative<Finished>(state); }

@@ -113,9 +113,10 @@ enum class PendingReason {
   begin_time,
   held,
   draining,
+  pressure,
 };
 
-enum class StopReason { user, time_limit, requeue, main_process_exited };
+enum class StopReason { user, time_limit, requeue, main_process_exited, pressure };
 
 enum class JobResult { done, failed, signalled, cancelled, timeout, oom, preempted, dependency, start_failed, lost };
 
@@ -170,6 +171,14 @@ struct Frozen {
   BootTime since{};
   bool operator==(const Frozen&) const = default;
 };
+// Frozen, with its memory in swap or on its way there.
+struct Parked {
+  BootTime since{};      // frozen, by whom ever
+  bool by_hand = false;  // only a person wakes it
+  bool moving = false;   // its memory is still on its way out
+  std::string reason{};  // the sentence why, for people
+  bool operator==(const Parked&) const = default;
+};
 struct Stopping {
   StopReason reason = StopReason::user;
   UserId by = 0;  // meaningful for StopReason::user
@@ -181,7 +190,7 @@ struct Finished {
   Cause cause{};
   bool operator==(const Finished&) const = default;
 };
-using JobState = std::variant<Queued, Held, Starting, Running, Frozen, Stopping, Finished>;
+using JobState = std::variant<Queued, Held, Starting, Running, Frozen, Parked, Stopping, Finished>;
 
 // What the job's slice had used when it was last read; after the end, the final numbers.
 struct Usage {
@@ -211,7 +220,7 @@ struct Attempt {
   std::optional<RealTime> started{};
   std::optional<BootTime> started_boot{};
   std::optional<RealTime> ended{};
-  Microseconds frozen_total{0};  // complete freezes only; the present one is in Frozen::since
+  Microseconds frozen_total{0};  // complete freezes only; the present one is in Frozen or Parked
   std::int32_t exit_code = -1;   // -1 = none
   std::uint32_t exit_signal = 0;
   Usage usage{};
@@ -236,6 +245,8 @@ struct Job {
   std::optional<ArrayPlace> array{};
   std::uint32_t retries = 0;             // attempts that were made because one had failed
   std::optional<RealTime> retry_time{};  // the next is not made before
+  // What it needed when the pressure policy ended its last attempt: it starts again only where that is free.
+  Bytes preempted_memory = 0;
 
   bool operator==(const Job&) const = default;
 };
@@ -262,7 +273,7 @@ struct Job {
 
 // Queued or Held.
 [[nodiscard]] bool is_waiting(const JobState& state);
-// Starting, Running, Frozen or Stopping: PID 1 may hold units of it.
+// Starting, Running, Frozen, Parked or Stopping: PID 1 may hold units of it.
 [[nodiscard]] bool has_units(const JobState& state);
 [[nodiscard]] bool is_finished(const JobState& state);
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/lifecycle.hpp"
 #include "core/text.hpp"
 #include "core/unit_names.hpp"
 
@@ -88,6 +89,12 @@ Field array_field(const RowSource& source) {
   return *source.job.array.*Member;
 }
 
+Field frozen_since_field(const RowSource& source) {
+  const auto since = standing_since(source.job.state);
+  if (!since) return std::nullopt;
+  return to_number(source.now.real.time_since_epoch() - (source.now.boot - *since));
+}
+
 Field retries_field(const RowSource& source) {
   if (source.job.retries == 0) return std::nullopt;
   return source.job.retries;
@@ -131,6 +138,7 @@ constexpr std::array all_row_fields{
     RowField{"array_index", array_field<&ArrayPlace::index>},
     RowField{"array_count", array_field<&ArrayPlace::count>},
     RowField{"retries", retries_field},
+    RowField{"frozen_since", frozen_since_field},
 };
 
 }  // namespace
@@ -245,6 +253,7 @@ ValueMap job_row(const RowSource& source, const RowFields& fields) {
 std::string reason_text(const JobState& state) {
   if (const auto* queued = std::get_if<Queued>(&state)) return describe(*queued);
   if (const auto* finished = std::get_if<Finished>(&state)) return describe(*finished);
+  if (const auto* parked = std::get_if<Parked>(&state)) return parked->reason;
   return std::holds_alternative<Held>(state) ? std::string(to_word(PendingReason::held)) : std::string();
 }
 
@@ -255,8 +264,7 @@ Microseconds run_time(const Job& job, Now now) {
     // The boot clock of the end is not kept: it means nothing after a reboot, when most of the history is read.
     if (attempt.started && attempt.ended) total = between(*attempt.started, *attempt.ended);
   } else if (has_units(job.state) && attempt.started_boot) {
-    const auto* const frozen = std::get_if<Frozen>(&job.state);
-    total = (frozen != nullptr ? frozen->since : now.boot) - *attempt.started_boot;
+    total = standing_since(job.state).value_or(now.boot) - *attempt.started_boot;
   }
   return std::max(total - attempt.frozen_total, Microseconds{0});
 }

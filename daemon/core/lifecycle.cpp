@@ -1,6 +1,7 @@
 #include "core/lifecycle.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mljobd::core {
 namespace {
@@ -10,7 +11,8 @@ bool in(const Job& job) {
   return std::holds_alternative<State>(job.state);
 }
 
-bool running_or_frozen(const Job& job) { return in<Running>(job) || in<Frozen>(job); }
+bool stands_still(const Job& job) { return in<Frozen>(job) || in<Parked>(job); }
+bool running_or_frozen(const Job& job) { return in<Running>(job) || stands_still(job); }
 
 tl::unexpected<Error> impossible(const Job& job, std::string_view wish) {
   return failure(ErrorCode::invalid_state, "job " + std::to_string(job.id) + " is " + std::string(to_word(job.state)) +
@@ -22,14 +24,14 @@ Transition changed(std::vector<JobAction> actions = {}) {
 }
 
 void close_freeze(Job& job, BootTime now) {
-  if (const auto* frozen = std::get_if<Frozen>(&job.state)) {
-    job.attempt.frozen_total += std::max(now - frozen->since, Microseconds{0});
+  if (const auto since = standing_since(job.state)) {
+    job.attempt.frozen_total += std::max(now - *since, Microseconds{0});
   }
 }
 
 Transition stop(Job& job, StopReason reason, UserId by, const Now& now) {
   std::vector<JobAction> actions;
-  if (in<Frozen>(job)) actions.push_back(JobAction::thaw_units);
+  if (stands_still(job)) actions.push_back(JobAction::thaw_units);
   actions.push_back(JobAction::stop_units);
   close_freeze(job, now.boot);
   job.state = Stopping{.reason = reason, .by = by, .since = now.real};
@@ -42,6 +44,14 @@ void finish(Job& job, const Verdict& verdict, const Now& now) {
   job.attempt.exit_code = verdict.exit_code;
   job.attempt.exit_signal = verdict.exit_signal;
   job.state = Finished{.result = verdict.result, .cause = verdict.cause};
+}
+
+// Nothing of what the job still writes would be kept, and thawing it would take memory that there is not.
+Transition end_at_once(Job& job, Bytes memory, const Now& now) {
+  close_freeze(job, now.boot);
+  job.preempted_memory = memory;
+  job.state = Stopping{.reason = StopReason::pressure, .since = now.real};
+  return changed({JobAction::kill_units});
 }
 
 void back_to_queue(Job& job) {
@@ -101,7 +111,10 @@ class Applier {
       job_.attempt.started = event.started.value_or(now_.real);
     }
     const auto* stopping = std::get_if<Stopping>(&job_.state);
-    const bool again = stopping != nullptr && stopping->reason == StopReason::requeue;
+    const bool preempted = event.verdict.result == JobResult::preempted;
+    const bool again =
+        (stopping != nullptr && stopping->reason == StopReason::requeue) || (preempted && job_.spec.requeue);
+    if (!preempted) job_.preempted_memory = 0;
     const bool lost_to_reboot = event.verdict.cause.what == CauseKind::reboot && job_.spec.requeue;
     if (again || (lost_to_reboot && stopping == nullptr)) {
       back_to_queue(job_);
@@ -191,6 +204,35 @@ class Applier {
     return changed();
   }
 
+  Expected<Transition> operator()(const ParkBegun& event) const {
+    if (!in<Running>(job_) && !in<Frozen>(job_)) return impossible(job_, "parked (only a running or frozen job can)");
+    const auto since = standing_since(job_.state).value_or(now_.boot);
+    // One that a person froze is not woken by anybody else.
+    const bool by_hand = event.by_hand || in<Frozen>(job_);
+    job_.state = Parked{.since = since, .by_hand = by_hand, .moving = true, .reason = event.reason};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const ParkDone&) const {
+    auto* parked = std::get_if<Parked>(&job_.state);
+    if (parked == nullptr) return impossible(job_, "reported as moved out");
+    if (!std::exchange(parked->moving, false)) return Transition{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const UnparkDone&) const {
+    if (!in<Parked>(job_)) return impossible(job_, "unparked (only a parked job can)");
+    close_freeze(job_, now_.boot);
+    job_.state = Running{};
+    return changed();
+  }
+
+  Expected<Transition> operator()(const PressureDemandsEnd& event) const {
+    if (!running_or_frozen(job_) && !in<Stopping>(job_)) return impossible(job_, "ended for others' memory");
+    if (in<Stopping>(job_)) return changed({JobAction::kill_units});  // it is on its way, and not fast enough
+    return end_at_once(job_, event.memory, now_);
+  }
+
   Expected<Transition> operator()(const TimeLimitReached&) const {
     if (!running_or_frozen(job_)) return impossible(job_, "ended by its time limit");
     return stop(job_, StopReason::time_limit, 0, now_);
@@ -228,6 +270,12 @@ class Applier {
 
 Expected<Transition> apply(Job& job, const JobEvent& event, const Now& now) {
   return std::visit(Applier(job, now), event);
+}
+
+std::optional<BootTime> standing_since(const JobState& state) {
+  if (const auto* frozen = std::get_if<Frozen>(&state)) return frozen->since;
+  if (const auto* parked = std::get_if<Parked>(&state)) return parked->since;
+  return std::nullopt;
 }
 
 std::optional<BootTime> time_limit_deadline(const Job& job) {

@@ -44,6 +44,15 @@ struct RequeueRequested {
 };
 struct FreezeDone {};
 struct ThawDone {};
+struct ParkBegun {  // frozen, and its memory is being moved out
+  bool by_hand = false;
+  std::string reason{};
+};
+struct ParkDone {};          // as much as there is to move is out
+struct UnparkDone {};        // it runs again
+struct PressureDemandsEnd {  // the pressure policy chose it
+  Bytes memory = 0;          // what it needs, for the next attempt
+};
 struct TimeLimitReached {};
 struct WarningDue {};      // the time limit is near enough for warn_signal
 struct DependencyFailed {  // what the job waits for will never come true
@@ -51,15 +60,17 @@ struct DependencyFailed {  // what the job waits for will never come true
 };
 struct MainProcessExited {};  // a foreground job's, as its client reports
 
-using JobEvent = std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested,
-                              HoldRequested, ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, TimeLimitReached,
-                              WarningDue, DependencyFailed, MainProcessExited>;
+using JobEvent =
+    std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested, HoldRequested,
+                 ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, ParkBegun, ParkDone, UnparkDone,
+                 PressureDemandsEnd, TimeLimitReached, WarningDue, DependencyFailed, MainProcessExited>;
 
 enum class JobAction {
   start_units,
-  thaw_units,     // always before stop_units of a frozen job: a frozen process does not see SIGTERM
+  thaw_units,     // always before stop_units of a frozen or parked job: a frozen process does not see SIGTERM
   warn,           // warn_signal
   stop_units,     // SIGTERM, stop_timeout, SIGKILL
+  kill_units,     // SIGKILL at once, frozen or not
   release_units,  // the result is safe: give the unit names and the cgroup back to PID 1
 };
 
@@ -71,7 +82,9 @@ struct Transition {
 // Errors: invalid_state, when the event cannot happen to a job in that state; the job is then unchanged.
 [[nodiscard]] Expected<Transition> apply(Job& job, const JobEvent& event, const Now& now);
 
-// When the time limit fires if nothing changes; empty without a limit, before the start and while frozen.
+// Since when it is frozen, parked or not; empty for one that is not.
+[[nodiscard]] std::optional<BootTime> standing_since(const JobState& state);
+// When the time limit fires if nothing changes; empty without a limit, before the start, while frozen and while parked.
 [[nodiscard]] std::optional<BootTime> time_limit_deadline(const Job& job);
 // When warn_signal is due, likewise; empty once it was sent in this attempt.
 [[nodiscard]] std::optional<BootTime> warning_deadline(const Job& job);

@@ -151,6 +151,13 @@ void describe(Archive& archive, Either<Frozen> auto& state) {
   archive("since", state.since);
 }
 template <class Archive>
+void describe(Archive& archive, Either<Parked> auto& state) {
+  archive("since", state.since);
+  archive("by_hand", state.by_hand);
+  archive("moving", state.moving);
+  archive("reason", state.reason);
+}
+template <class Archive>
 void describe(Archive& archive, Either<Stopping> auto& state) {
   archive("reason", state.reason);
   archive("by", state.by);
@@ -198,6 +205,7 @@ void describe(Archive& archive, Either<Job> auto& job) {
   archive("array", job.array);
   archive("retries", job.retries);
   archive("retry_time", job.retry_time);
+  archive("preempted_memory", job.preempted_memory);
 }
 
 }  // namespace mljobd::core
