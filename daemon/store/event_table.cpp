@@ -17,16 +17,17 @@ EventRecord read(const Query& row) {
                      .old_state = row.text(3),
                      .new_state = row.text(4),
                      .reason = row.text(5),
-                     .message = row.text(6)};
+                     .message = row.text(6),
+                     .details = row.text(7)};
 }
 
 }  // namespace
 
 EventTable::EventTable(SQLite::Database& database)
     : database_(database),
-      append_(
-          database,
-          "INSERT INTO events (time, job, kind, old_state, new_state, reason, message) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      append_(database,
+              "INSERT INTO events (time, job, kind, old_state, new_state, reason, message, details) VALUES (?, ?, ?, "
+              "?, ?, ?, ?, ?)"),
       erase_of_job_(database, "DELETE FROM events WHERE job = ?"),
       erase_of_daemon_(database,
                        "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE job = 0 AND time < ? LIMIT ?)") {}
@@ -34,11 +35,11 @@ EventTable::EventTable(SQLite::Database& database)
 void EventTable::append(const EventRecord& event) {
   Query query(append_);
   query.with(count(event.time)).with(event.job).with(event.kind).with(event.old_state).with(event.new_state);
-  query.with(event.reason).with(event.message).run();
+  query.with(event.reason).with(event.message).with(event.details).run();
 }
 
 std::vector<EventRecord> EventTable::list(const EventFilter& filter) {
-  std::string sql = "SELECT time, job, kind, old_state, new_state, reason, message FROM events WHERE TRUE";
+  std::string sql = "SELECT time, job, kind, old_state, new_state, reason, message, details FROM events WHERE TRUE";
   if (filter.job != 0) sql += " AND job = ?";
   if (filter.since) sql += " AND time >= ?";
   SQLite::Statement statement(database_, sql + " ORDER BY id DESC LIMIT ?");

@@ -42,6 +42,11 @@ ALTER TABLE jobs ADD COLUMN key TEXT;
 CREATE INDEX jobs_key ON jobs (owner, key) WHERE key IS NOT NULL;
 CREATE INDEX jobs_done ON jobs (owner, name) WHERE result = 'done';
 )sql",
+    // Decisions with what speaks for them, and what the pressure policy has done.
+    R"sql(
+ALTER TABLE events ADD COLUMN details TEXT NOT NULL DEFAULT '';
+CREATE TABLE texts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+)sql",
 };
 
 std::int32_t number(SQLite::Database& database, const char* query) { return database.execAndGet(query).getInt(); }

@@ -16,6 +16,7 @@
 #include "store/number_table.hpp"
 #include "store/schema.hpp"
 #include "store/storage_error.hpp"
+#include "store/text_table.hpp"
 
 namespace mljobd::store {
 namespace {
@@ -45,6 +46,7 @@ class Store::Implementation {
   [[nodiscard]] JobTable& jobs() { return jobs_; }
   [[nodiscard]] EventTable& events() { return events_; }
   [[nodiscard]] NumberTable& numbers() { return numbers_; }
+  [[nodiscard]] TextTable& texts() { return texts_; }
   [[nodiscard]] const std::optional<std::string>& set_aside() const { return set_aside_; }
 
   void note_set_aside(std::string target, const std::string& reason) {
@@ -87,6 +89,7 @@ class Store::Implementation {
   JobTable jobs_{database_, [this](core::JobId id, const std::string& reason) { note_problem(id, reason); }};
   EventTable events_{database_};
   NumberTable numbers_{database_};
+  TextTable texts_{database_};
 };
 
 // Throws DamagedDatabase, with everything closed again.
@@ -151,6 +154,7 @@ Expected<void> Store::save(const ChangeSet& changes) {
     if (highest != 0) store.numbers().raise_last_id(highest);
     for (const auto& event : changes.events) store.events().append(event);
     if (changes.draining) store.numbers().set_draining(*changes.draining);
+    for (const auto& [name, value] : changes.texts) store.texts().save(name, value);
     transaction.commit();
     for (const auto& job : changes.jobs) store.forget_problem(job.id);
     return {};
@@ -215,6 +219,11 @@ Expected<std::optional<core::Bytes>> Store::memory_peak(core::UserId owner, cons
   auto& store = *implementation_;
   return store.guarded(Access::read,
                        [&]() -> Expected<std::optional<core::Bytes>> { return store.jobs().memory_peak(owner, name); });
+}
+
+Expected<std::string> Store::load_text(const std::string& name) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read, [&]() -> Expected<std::string> { return store.texts().load(name); });
 }
 
 Expected<bool> Store::draining() const {

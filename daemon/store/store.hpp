@@ -25,6 +25,7 @@ struct EventRecord {
   std::string new_state{};
   std::string reason{};
   std::string message{};
+  std::string details{};  // a JSON object; empty: there are none
 
   bool operator==(const EventRecord&) const = default;
 };
@@ -34,8 +35,9 @@ struct ChangeSet {
   std::vector<core::Job> jobs{};  // inserted, or replaced by id
   std::vector<EventRecord> events{};
   std::optional<bool> draining{};
+  std::vector<std::pair<std::string, std::string>> texts{};  // by name; each replaces the one before
 
-  [[nodiscard]] bool empty() const { return jobs.empty() && events.empty() && !draining; }
+  [[nodiscard]] bool empty() const { return jobs.empty() && events.empty() && !draining && texts.empty(); }
 };
 
 // Conditions are joined by "and"; an empty one asks for nothing.
@@ -113,6 +115,8 @@ class Store {
   [[nodiscard]] core::Expected<core::JobId> last_id() const;
   [[nodiscard]] core::Expected<void> raise_last_id(core::JobId id);  // never lowers it
 
+  // What ChangeSet::texts last had under this name; empty: nothing.
+  [[nodiscard]] core::Expected<std::string> load_text(const std::string& name) const;
   [[nodiscard]] core::Expected<bool> draining() const;
   [[nodiscard]] core::Expected<std::uint64_t> finished_count() const;  // of those still recorded
 

@@ -85,13 +85,17 @@ std::vector<core::JobState> all_states() {
                           .victim = core::NumberAndName{4711, "pt_main\xC3("},
                           .by = "kernel",
                           .advice = "ask for 14G: jobctl requeue 42 --memory 14G"};
-  std::vector<core::JobState> states{core::Held{}, core::Starting{}, core::Running{},
-                                     core::Frozen{core::BootTime(core::Microseconds(99))}};
-  for (int reason = 0; reason <= static_cast<int>(core::PendingReason::draining); ++reason) {
+  std::vector<core::JobState> states{core::Held{},
+                                     core::Starting{},
+                                     core::Running{},
+                                     core::Frozen{core::BootTime(core::Microseconds(99))},
+                                     core::Parked{core::BootTime(core::Microseconds(98)), true, false, "12M available"},
+                                     core::Parked{.moving = true}};
+  for (int reason = 0; reason <= static_cast<int>(core::PendingReason::pressure); ++reason) {
     states.emplace_back(core::Queued{static_cast<core::PendingReason>(reason), "needs 12G, 3G free"});
   }
   for (const auto reason : {core::StopReason::user, core::StopReason::time_limit, core::StopReason::requeue,
-                            core::StopReason::main_process_exited}) {
+                            core::StopReason::main_process_exited, core::StopReason::pressure}) {
     states.emplace_back(core::Stopping{reason, 65534, core::RealTime(core::Microseconds(98))});
   }
   for (int result = 0; result <= static_cast<int>(core::JobResult::lost); ++result) {
@@ -115,6 +119,7 @@ TEST_CASE("a job comes back exactly as it was, whatever its state") {
   for (const auto& state : all_states()) {
     core::Job job{.id = 42, .owner = 1000, .owner_name = "ålice", .spec = full_specification(), .state = state};
     job.attempt = full_attempt();
+    job.preempted_memory = 812ULL << 20U;
     CAPTURE(core::to_word(state), encode_record(job));
     CHECK(read_back(job) == job);
   }

@@ -233,6 +233,7 @@ TEST_CASE("a database of the first schema is brought up to date with what is in 
   }
   {
     SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
+    database.exec("DROP TABLE texts; ALTER TABLE events DROP COLUMN details");
     database.exec("DROP INDEX jobs_key; DROP INDEX jobs_done; ALTER TABLE jobs DROP COLUMN key");
     database.exec("PRAGMA user_version = 1");
   }
@@ -243,6 +244,52 @@ TEST_CASE("a database of the first schema is brought up to date with what is in 
   keyed.spec.key = "nightly";
   require_success(store.save({.jobs = {keyed}}));
   CHECK(value_of(store.find_key(1000, "nightly")) == 3);
+}
+
+TEST_CASE("a database of the second schema keeps its events, and takes details and texts from then on") {
+  const TemporaryDirectory directory;
+  {
+    auto store = value_of(Store::open(directory.database()));
+    require_success(store.save({.jobs = {job_with(2)}, .events = {event(2, 5, "old")}}));
+  }
+  {
+    SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
+    database.exec("DROP TABLE texts; ALTER TABLE events DROP COLUMN details; PRAGMA user_version = 2");
+  }
+  auto store = value_of(Store::open(directory.database()));
+  CHECK_FALSE(store.set_aside().has_value());
+  CHECK(value_of(store.list_events({})) == std::vector{event(2, 5, "old")});
+  CHECK(value_of(store.load_text("pressure")).empty());
+  EventRecord decision = event(2, 6, "park 2");
+  decision.details = R"({"action":"park"})";
+  require_success(store.save({.events = {decision}, .texts = {{"pressure", "{}"}}}));
+  CHECK(value_of(store.list_events({})) == std::vector{event(2, 5, "old"), decision});
+  CHECK(value_of(store.load_text("pressure")) == "{}");
+}
+
+TEST_CASE("a text replaces the one of its name, and is there after a restart") {
+  const TemporaryDirectory directory;
+  {
+    auto store = value_of(Store::open(directory.database()));
+    CHECK_FALSE(ChangeSet{.texts = {{"a", ""}}}.empty());
+    require_success(store.save({.texts = {{"a", "1"}, {"b", "ö"}}}));
+    require_success(store.save({.texts = {{"a", "2"}}}));
+  }
+  const auto store = value_of(Store::open(directory.database()));
+  CHECK(value_of(store.load_text("a")) == "2");
+  CHECK(value_of(store.load_text("b")) == "ö");
+  CHECK(value_of(store.load_text("c")).empty());
+}
+
+TEST_CASE("a text is stored with the jobs of its change set, or not at all") {
+  const TemporaryDirectory directory;
+  auto store = value_of(Store::open(directory.database()));
+  require_success(store.save({.texts = {{"a", "1"}}}));
+  SQLite::Database spy(directory.database(), SQLite::OPEN_READWRITE, 1000);
+  spy.exec("CREATE TRIGGER refuse BEFORE UPDATE ON texts BEGIN SELECT raise(ABORT, 'no texts'); END");
+  CHECK_FALSE(store.save({.jobs = {job_with(5)}, .texts = {{"a", "2"}}}));
+  CHECK(value_of(store.load_unfinished()).empty());
+  CHECK(value_of(store.load_text("a")) == "1");
 }
 
 TEST_CASE("events: the last ones, oldest first") {

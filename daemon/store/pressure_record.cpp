@@ -1,0 +1,95 @@
+#include "store/pressure_record.hpp"
+
+#include <concepts>
+#include <type_traits>
+
+#include "store/record_archive.hpp"
+
+namespace mljobd::store {
+
+struct PressureDocument {
+  std::string boot_id{};
+  core::PressureState state{};
+};
+
+template <class T, class Of>
+concept Either = std::same_as<std::remove_const_t<T>, Of>;
+
+template <class Archive>
+void describe(Archive& archive, Either<PressureDocument> auto& document) {
+  archive("boot_id", document.boot_id);
+  archive("throttled", document.state.throttled);
+  archive("parked", document.state.parked);
+  archive("cool_until", document.state.cool_until);
+  archive("episode", document.state.episode);
+}
+
+}  // namespace mljobd::store
+
+// Beside the types, where argument-dependent lookup finds them.
+namespace mljobd::core {
+
+template <class Archive>
+void describe(Archive& archive, store::Either<PressureState::Throttled> auto& job) {
+  archive("id", job.id);
+  archive("memory_high_before", job.memory_high_before);
+}
+
+template <class Archive>
+void describe(Archive& archive, store::Either<PressureState::Parked> auto& job) {
+  archive("id", job.id);
+  archive("since", job.since);
+}
+
+}  // namespace mljobd::core
+
+namespace mljobd::store {
+namespace {
+
+Json to_json(const core::ValueMap& map);
+
+Json to_json(const core::Value& value) {
+  return std::visit(
+      [](const auto& content) -> Json {
+        using Content = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<Content, core::ValueMap>) {
+          return to_json(content);
+        } else if constexpr (std::is_same_v<Content, std::string>) {
+          return to_json_text(content);
+        } else {
+          return Json(content);
+        }
+      },
+      value.storage);
+}
+
+Json to_json(const core::ValueMap& map) {
+  Json object = Json::object();
+  for (const auto& [key, value] : map) object[key] = to_json(value);
+  return object;
+}
+
+}  // namespace
+
+std::string encode_pressure_state(const core::PressureState& state, const std::string& boot_id) {
+  return Writer::encode(PressureDocument{.boot_id = boot_id, .state = state}).dump();
+}
+
+core::Expected<core::PressureState> decode_pressure_state(std::string_view text, const std::string& boot_id) {
+  PressureDocument document;
+  try {
+    Reader::decode(Json::parse(text), document);
+  } catch (const RecordError& error) {
+    return core::failure(core::ErrorCode::storage, error.what());
+  } catch (const Json::exception& error) {
+    return core::failure(core::ErrorCode::storage, error.what());
+  }
+  return document.boot_id == boot_id ? document.state : core::PressureState{};
+}
+
+std::string encode_details(const core::ValueMap& values) {
+  std::string text = to_json(values).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() <= longest_details ? text : std::string();
+}
+
+}  // namespace mljobd::store
