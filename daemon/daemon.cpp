@@ -55,11 +55,12 @@ Daemon::Parts::Parts(systemd::ManagerScope scope, Paths found, store::Store open
               .cpus_for = [this](const core::Job& job) { return manager.cpus_for(job); },
               .all_cpus = [this] { return core::all_cpus(manager.topology()); },
               .cpu_allotment = [this](const core::Job& job) { return manager.cpu_allotment(job); }}),
+      guard(loop, manager, runner, paths),
       front_end(loop, *connection, store, manager, runner, getuid(), mode_of(scope),
                 [&daemon] { return daemon.reload(); }),
       reconciler(service_manager, manager, runner, store, machine.boot_id),
       bus_events(loop, *connection, [&daemon] { daemon.fail("the message bus closed the connection"); }) {
-  manager.connect(runner, front_end);
+  manager.connect(runner, guard, front_end);
 }
 
 core::Expected<void> Daemon::lock(const std::string& directory) {

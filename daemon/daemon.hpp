@@ -13,6 +13,7 @@
 #include "kernel/job_logs.hpp"
 #include "kernel/unique_fd.hpp"
 #include "paths.hpp"
+#include "pressure_guard.hpp"
 #include "reconciler.hpp"
 #include "store/store.hpp"
 #include "systemd/bus_event_source.hpp"
@@ -45,6 +46,7 @@ class Daemon {
     systemd::ServiceManager service_manager;
     JobManager manager;
     JobRunner runner;
+    PressureGuard guard;
     bus::FrontEnd front_end;
     Reconciler reconciler;
     systemd::BusEventSource bus_events;

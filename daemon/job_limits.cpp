@@ -41,6 +41,30 @@ void JobRunner::set_limits(const core::Job& job, const core::Limits& changes, Do
                           });
 }
 
+void JobRunner::override_limits(const core::Job& job, const core::Limits& limits, Done done) {
+  manager_.set_properties(core::job_slice(job), systemd::changed_slice_properties(limits), std::move(done));
+}
+
+core::Limits JobRunner::usual_weights(const core::Job& job) {
+  core::Limits limits;
+  limits.cpu_weight = job.spec.limits.cpu_weight.value_or(systemd::default_weight);
+  limits.io_weight = job.spec.limits.io_weight.value_or(systemd::default_weight);
+  return limits;
+}
+
+void JobRunner::kill_now(const core::Job& job) {
+  const auto found = live_.find(job.id);
+  if (found == live_.end()) return;
+  open_slice(found->second, job);
+  // Not through PID 1, which may be the one that waits for memory.
+  if (found->second.cgroup) {
+    const auto killed = found->second.cgroup->kill_all();
+    if (killed) return;
+    log::warning("job " + std::to_string(job.id) + ": " + killed.error().message);
+  }
+  thaw_then_stop(job);
+}
+
 void JobRunner::set_cpus(const core::Job& job, const core::CpuList& cpus) {
   const auto live = live_.find(job.id);
   // A job that is only starting is looked at once it runs. To name a slice that PID 1 does not have, or not yet, would

@@ -6,6 +6,7 @@
 #include "core/format.hpp"
 #include "core/job_view.hpp"
 #include "log.hpp"
+#include "pressure_guard.hpp"
 #include "users.hpp"
 
 namespace mljobd {
@@ -45,10 +46,15 @@ JobManager::JobManager(systemd::EventLoop& loop, store::Store& store, const kern
       retry_timer_(loop.make_timer([this] { schedule_flush(); })),
       deadline_timer_(loop.make_timer([this] { deadlines_reached(); })),
       plan_timer_(loop.make_timer([this] { schedule_flush(); })),
+      room_timer_(loop.make_timer([this] {
+        replan_ = true;
+        schedule_flush();
+      })),
       sample_timer_(loop.make_timer([this] { sample(); })) {}
 
-void JobManager::connect(JobRunner& runner, JobObserver& observer) {
+void JobManager::connect(JobRunner& runner, PressureGuard& guard, JobObserver& observer) {
   runner_ = &runner;
+  guard_ = &guard;
   observer_ = &observer;
 }
 
@@ -72,6 +78,7 @@ void JobManager::begin() {
   started_ = true;
   replan_ = true;
   prune_history();
+  guard_->begin(stored_pressure_state());
   sample();  // jobs of an earlier daemon have logs to bound, too
   schedule_flush();
 }
@@ -164,6 +171,8 @@ void JobManager::flush() {
   announce();
   if (durable) answer();
   act();
+  guard_->act();
+  guard_->jobs_changed();
   // Only now: what is to be done about the ended ones needs their records.
   forget_unused();
   arm_deadlines();
@@ -177,6 +186,7 @@ bool JobManager::persist() {
   }
   changes.events = events_;
   changes.draining = draining_change_;
+  if (pressure_state_) changes.texts.emplace_back(pressure_state_name, *pressure_state_);
   if (!changes.empty()) {
     if (const auto saved = store_.save(changes); !saved) {
       persist_failed(saved.error());
@@ -187,6 +197,7 @@ bool JobManager::persist() {
   submitted_.clear();
   events_.clear();
   draining_change_.reset();
+  pressure_state_.reset();
   if (storage_failing_) {
     storage_failing_ = false;
     set_problem(storage_problem, "");
@@ -240,6 +251,7 @@ void JobManager::announce() {
     if (const auto* job = find(id)) observer_->details_changed(*job);
   }
   if (!announcements.empty()) observer_->counts_changed();
+  announce_decisions();
 }
 
 void JobManager::answer() {
@@ -283,6 +295,12 @@ void JobManager::execute(const PendingAction& pending) {
       break;
     case core::JobAction::stop_units:
       runner_->stop(*job);
+      break;
+    case core::JobAction::kill_units:
+      runner_->kill_now(*job);
+      break;
+    case core::JobAction::park_units:
+      guard_->park(*job);
       break;
     case core::JobAction::release_units:
       foreground_.erase(job->id);

@@ -17,6 +17,7 @@
 #include "core/job.hpp"
 #include "core/lifecycle.hpp"
 #include "core/plan_preview.hpp"
+#include "core/pressure_policy.hpp"
 #include "core/resources.hpp"
 #include "core/scheduler.hpp"
 #include "core/settings.hpp"
@@ -31,6 +32,8 @@
 #include "systemd/event_loop.hpp"
 
 namespace mljobd {
+
+class PressureGuard;
 
 // Who asks, as the bus says.
 struct Caller {
@@ -57,6 +60,8 @@ class JobObserver {
   virtual void job_forgotten(core::JobId id) = 0;
   virtual void counts_changed() = 0;
   virtual void service_state_changed() = 0;
+  virtual void decided(const core::Decision& decision) = 0;
+  virtual void pressure_changed(std::uint32_t level, const core::ValueMap& details) = 0;
 };
 
 struct Counts {
@@ -89,7 +94,7 @@ class JobManager {
              core::Settings settings);
 
   // The runner and the observer know the manager and are built after it; both outlive every call.
-  void connect(JobRunner& runner, JobObserver& observer);
+  void connect(JobRunner& runner, PressureGuard& guard, JobObserver& observer);
   // Takes over what the store knows. Until begin() nothing is started.
   [[nodiscard]] core::Expected<void> load();
   void begin();
@@ -110,6 +115,9 @@ class JobManager {
   [[nodiscard]] core::Expected<void> requeue(const Caller& caller, core::JobId id);
   void freeze(const Caller& caller, core::JobId id, Done done);
   void thaw(const Caller& caller, core::JobId id, Done done);
+  // Answered when it is on record, with the memory on its way out; when it runs again.
+  void park(const Caller& caller, core::JobId id, Done done);
+  void unpark(const Caller& caller, core::JobId id, Done done);
   void signal(const Caller& caller, core::JobId id, const std::string& who, int signal, Done done);
   void set_limits(const Caller& caller, core::JobId id, const core::ValueMap& changes, Done done);
   [[nodiscard]] core::Expected<void> report_progress(const Caller& caller, core::JobId id, Progress progress);
@@ -131,6 +139,8 @@ class JobManager {
   [[nodiscard]] core::Expected<kernel::UniqueFd> open_log(const Caller& caller, core::JobId id, std::uint32_t attempt);
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
   [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_.all(); }
+  [[nodiscard]] const JobRegistry::View& active_jobs() const { return jobs_.active(); }
+  [[nodiscard]] std::uint32_t pressure_level() const;
   [[nodiscard]] Counts counts() const;
   // Of unfinished jobs only; classes without any are left out.
   [[nodiscard]] std::map<std::string, Counts> counts_by_class() const;
@@ -155,10 +165,15 @@ class JobManager {
   // --- Reports of the runner and of the reconciler.
   void handle(core::JobId id, const core::JobEvent& event);
   void units_released(core::JobId id);
+  // Of the pressure guard, which does them when it is told to act.
+  void record(const core::PressureDecisions& decisions);
+  void admission_changed();
   void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
 
  private:
   // How often what could not be written is tried again.
+  static constexpr auto room_interval = std::chrono::seconds(2);  // how often jobs that gave way look for memory
+  static constexpr const char* pressure_state_name = "pressure";
   static constexpr auto storage_retry_interval = std::chrono::seconds(2);
 
   struct PendingAction {
@@ -207,6 +222,7 @@ class JobManager {
   void flush();
   void plan();
   void plan_when_due();
+  void look_again_for_memory();
   // Without a waiting job. Both keep the names of groups in `groups`, which has to live as long.
   [[nodiscard]] core::SchedulerInput what_runs(std::deque<std::string>& groups) const;
   [[nodiscard]] core::SchedulerInput scheduler_input(std::deque<std::string>& groups);
@@ -218,12 +234,14 @@ class JobManager {
   [[nodiscard]] core::Limits limits_in_force(const core::Job& job, const core::JobSpec& spec,
                                              core::Limits change) const;
   [[nodiscard]] core::CpuList shared_beside(const core::CoreAllocations& allocations) const;
+  [[nodiscard]] core::PressureState stored_pressure_state() const;
   void divide_cpus();
   void restore_cores();
   [[nodiscard]] bool persist();
   void persist_failed(const core::Error& error);
   void answer();
   void announce();
+  void announce_decisions();
   void act();
   void execute(const PendingAction& pending);
   void warn(const core::Job& job);
@@ -241,6 +259,7 @@ class JobManager {
   kernel::Machine machine_;
   core::Settings settings_;
   JobRunner* runner_ = nullptr;
+  PressureGuard* guard_ = nullptr;
   JobObserver* observer_ = nullptr;
 
   JobRegistry jobs_;
@@ -263,12 +282,15 @@ class JobManager {
   std::set<core::JobId> reason_changed_;
   std::vector<store::EventRecord> events_;
   std::vector<StateChange> announcements_;
+  core::PressureDecisions decisions_;  // not announced yet
+  std::optional<std::string> pressure_state_;
   std::vector<PendingAction> actions_;
   std::vector<std::pair<core::JobId, Reply>> replies_;
   std::unique_ptr<systemd::EventLoop::Deferred> flush_;
   std::unique_ptr<systemd::EventLoop::Timer> retry_timer_;
   std::unique_ptr<systemd::EventLoop::Timer> deadline_timer_;
   std::unique_ptr<systemd::EventLoop::Timer> plan_timer_;
+  std::unique_ptr<systemd::EventLoop::Timer> room_timer_;
   core::BootTime next_plan_{};
   std::optional<core::RealTime> next_begin_;  // of the jobs that only wait for their time
   std::unique_ptr<systemd::EventLoop::Timer> sample_timer_;

@@ -8,6 +8,7 @@
 #include "core/format.hpp"
 #include "job_manager.hpp"
 #include "log.hpp"
+#include "pressure_guard.hpp"
 
 namespace mljobd {
 namespace {
@@ -85,6 +86,9 @@ core::WaitingJob JobManager::waiting_job(const core::Job& job, std::deque<std::s
   if (!job.spec.after.empty()) {
     waiting.dependency = core::check_dependencies(job.spec.after, [this](core::JobId id) { return known_job(id); });
   }
+  if (job.preempted_memory != 0 && !guard_->has_room_for(job.preempted_memory)) {
+    waiting.waits_for_memory = "gave way before, and needs " + core::format_bytes(job.preempted_memory) + " to be free";
+  }
   if (job.spec.time_limit) {
     waiting.time_limit = *job.spec.time_limit + job.spec.stop_timeout.value_or(settings_.default_stop_timeout);
   }
@@ -108,6 +112,9 @@ core::SchedulerInput JobManager::what_runs(std::deque<std::string>& groups) cons
   input.memory_capacity = memory().jobs_max;
   input.core_capacity = core::cores_for_jobs(topology());
   input.draining = draining_;
+  if (guard_->admission_stopped()) {
+    input.pressure = "memory is short (level " + std::to_string(guard_->level()) + "), see `jobctl status`";
+  }
   input.now = loop_.now();
   std::uint32_t starting = 0;
   const auto served = [&](const core::Job& job) {
@@ -156,9 +163,16 @@ void JobManager::plan() {
   const auto input = scheduler_input(groups);
   next_begin_ = first_begin(input);
   for (const auto& entry : core::plan(input)) {
+    // Memory comes back without anybody telling.
+    if (entry.reason == core::PendingReason::pressure) look_again_for_memory();
     if (!carry_out(entry)) break;
   }
   // What was just decided (an end, a start) may let or keep others: they are seen in the next plan.
+}
+
+void JobManager::look_again_for_memory() {
+  if (room_timer_->armed()) return;
+  room_timer_->arm(loop_.now().boot + room_interval);
 }
 
 core::Bytes JobManager::memory_bound(const core::Job& job) const {

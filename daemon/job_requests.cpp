@@ -9,6 +9,7 @@
 #include "job_manager.hpp"
 #include "kernel/process.hpp"
 #include "log.hpp"
+#include "pressure_guard.hpp"
 #include "users.hpp"
 
 namespace mljobd {
@@ -324,6 +325,7 @@ core::Expected<void> JobManager::set_draining(const Caller& caller, bool drainin
 
 void JobManager::apply_settings(core::Settings settings) {
   settings_ = std::move(settings);
+  guard_->apply_settings();
   replan_ = true;
   schedule_flush();
 }

@@ -260,7 +260,16 @@ void JobRunner::resume(const core::Job& job, bool seen_active) {
   const bool frozen = live.cgroup && live.cgroup->frozen();
   if (frozen && std::holds_alternative<core::Running>(job.state)) callbacks_.report(job.id, core::FreezeDone{});
   if (!frozen && std::holds_alternative<core::Frozen>(job.state)) callbacks_.report(job.id, core::ThawDone{});
+  if (!frozen && std::holds_alternative<core::Parked>(job.state)) found_awake(job);
   refresh(job.id);
+}
+
+// The park had not begun, or was over, when the earlier daemon died.
+void JobRunner::found_awake(const core::Job& job) {
+  core::Limits limits;
+  limits.swap_max = job.spec.limits.swap_max.value_or(0);
+  override_limits(job, limits, [](const core::Expected<void>&) {});
+  callbacks_.report(job.id, core::UnparkDone{});
 }
 
 void JobRunner::refresh(core::JobId id) {

@@ -57,6 +57,12 @@ class JobRunner {
   void thaw(const core::Job& job, Done done);
   void signal(const core::Job& job, const std::string& who, int signal, Done done);
   void set_limits(const core::Job& job, const core::Limits& changes, Done done);
+  // For a while, against what was asked for: no reason for a warning.
+  void override_limits(const core::Job& job, const core::Limits& limits, Done done);
+  // What its slice has when nothing is overridden.
+  [[nodiscard]] static core::Limits usual_weights(const core::Job& job);
+  // SIGKILL to everything in its slice, frozen or not.
+  void kill_now(const core::Job& job);
   // Of a job that runs, nothing for another; empty lifts the restriction.
   void set_cpus(const core::Job& job, const core::CpuList& cpus);
   void report_exit(core::JobId id, core::ProcessExit exit);
@@ -101,6 +107,7 @@ class JobRunner {
   };
 
   Live& enlist(const core::Job& job);
+  void found_awake(const core::Job& job);
   Live* find(core::JobId id, std::uint32_t attempt);
   Live* find_unit(const std::string& unit, core::JobId& id);
   [[nodiscard]] core::Expected<systemd::JobFiles> job_files(const core::Job& job) const;

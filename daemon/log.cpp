@@ -54,4 +54,11 @@ void job(std::uint32_t id, std::string_view message) {
                   "MESSAGE=job %u: %.*s", id, static_cast<int>(message.size()), message.data(), nullptr);
 }
 
+void decision(std::uint32_t id, std::string_view action, std::string_view message) {
+  if (!to_journal) return console().info("{}", message);
+  sd_journal_send("PRIORITY=%i", LOG_NOTICE, "MLJOBD_JOB_ID=%u", id, "MLJOBD_ACTION=%.*s",
+                  static_cast<int>(action.size()), action.data(), "MESSAGE_ID=%s", message_id_decision.data(),
+                  "MESSAGE=%.*s", static_cast<int>(message.size()), message.data(), nullptr);
+}
+
 }  // namespace mljobd::log

@@ -17,6 +17,11 @@ void error(std::string_view message);
 // What happened to a job; the journal entry carries MLJOBD_JOB_ID= and MESSAGE_ID= (message_id_job_state).
 void job(std::uint32_t id, std::string_view message);
 
+// What the pressure policy decided, with MLJOBD_JOB_ID= (0: of no job), MLJOBD_ACTION= and MESSAGE_ID=
+// (message_id_decision).
+void decision(std::uint32_t id, std::string_view action, std::string_view message);
+
 inline constexpr std::string_view message_id_job_state = "f3f35a2c0b0f4a2b9d8f7f0f6a2f4c11";
+inline constexpr std::string_view message_id_decision = "0b6f2b7d4e8c4d0f9a5c1e7703c2d9ab";
 
 }  // namespace mljobd::log

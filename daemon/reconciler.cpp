@@ -63,7 +63,12 @@ void Reconciler::compare_job(const core::Job& job, const Units& units) {
   if (unit != units.end()) {
     runner_.resume(job, !starting || unit->second.active != ActiveState::inactive);
     // The stop was written down; whether PID 1 was told is not known, and telling it twice does no harm.
-    if (std::holds_alternative<core::Stopping>(job.state)) runner_.thaw_then_stop(job);
+    const auto* stopping = std::get_if<core::Stopping>(&job.state);
+    if (stopping != nullptr && stopping->reason == core::StopReason::pressure) {
+      runner_.kill_now(job);
+    } else if (stopping != nullptr) {
+      runner_.thaw_then_stop(job);
+    }
     return;
   }
   // The slice comes into being with the unit: without either, the call never reached PID 1.

@@ -83,4 +83,10 @@ void FrontEnd::counts_changed() { manager_object_.announce_counts(); }
 
 void FrontEnd::service_state_changed() { manager_object_.announce_state(); }
 
+void FrontEnd::decided(const core::Decision& decision) { manager_object_.announce_decision(decision); }
+
+void FrontEnd::pressure_changed(std::uint32_t level, const core::ValueMap& details) {
+  manager_object_.announce_pressure(level, details);
+}
+
 }  // namespace mljobd::bus

@@ -36,6 +36,8 @@ class FrontEnd final : public JobObserver {
   void job_forgotten(core::JobId id) override;
   void counts_changed() override;
   void service_state_changed() override;
+  void decided(const core::Decision& decision) override;
+  void pressure_changed(std::uint32_t level, const core::ValueMap& details) override;
 
  private:
   // An object takes 15 KiB: of a long queue only so many jobs have one unasked, and so many more when asked for.

@@ -16,8 +16,8 @@ const std::vector<std::string>& properties_of(const core::JobState& state) {
   static const std::vector<std::string> all{"State",   "Reason",   "Attempt",    "Unit",   "Slice", "StartTime",
                                             "EndTime", "ExitCode", "ExitSignal", "Result", "Cause", "Warnings"};
   static const std::vector<std::string> starting{"State", "Reason", "Attempt", "Unit", "Slice"};
-  static const std::vector<std::string> running{"State", "StartTime", "Warnings"};
-  static const std::vector<std::string> in_between{"State"};
+  static const std::vector<std::string> running{"State", "Reason", "StartTime", "Warnings"};
+  static const std::vector<std::string> in_between{"State", "Reason"};
   static const std::vector<std::string> finished{"State",    "Reason",     "StartTime", "EndTime",
                                                  "ExitCode", "ExitSignal", "Result",    "Cause"};
   if (std::holds_alternative<core::Starting>(state)) return starting;
@@ -109,6 +109,22 @@ void JobObject::Thaw(sdbus::Result<>&& result, VariantMap options) {
     refuse_options(options);
     const auto asking = caller();
     manager_.thaw(asking, id_, answer_to(pending(std::move(result))));
+  });
+}
+
+void JobObject::Park(sdbus::Result<>&& result, VariantMap options) {
+  guarded([&] {
+    refuse_options(options);
+    const auto asking = caller();
+    manager_.park(asking, id_, answer_to(pending(std::move(result))));
+  });
+}
+
+void JobObject::Unpark(sdbus::Result<>&& result, VariantMap options) {
+  guarded([&] {
+    refuse_options(options);
+    const auto asking = caller();
+    manager_.unpark(asking, id_, answer_to(pending(std::move(result))));
   });
 }
 

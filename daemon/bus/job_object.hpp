@@ -35,6 +35,8 @@ class JobObject final : public sdbus::AdaptorInterfaces<org::mljobd1::Job_adapto
   void Signal(sdbus::Result<>&& result, std::int32_t signal, VariantMap options) override;
   void Freeze(sdbus::Result<>&& result, VariantMap options) override;
   void Thaw(sdbus::Result<>&& result, VariantMap options) override;
+  void Park(sdbus::Result<>&& result, VariantMap options) override;
+  void Unpark(sdbus::Result<>&& result, VariantMap options) override;
   void SetLimits(sdbus::Result<>&& result, VariantMap limits, VariantMap options) override;
   VariantMap GetSpec() override;
   sdbus::UnixFd OpenLog(const VariantMap& options) override;

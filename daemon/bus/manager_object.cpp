@@ -61,9 +61,11 @@ core::ValueMap class_row(const core::JobClass& job_class, const std::string& def
 }
 
 core::ValueMap event_row(const store::EventRecord& event) {
-  return {{"time", microseconds(event.time)}, {"job", event.job},       {"kind", event.kind},
-          {"old", event.old_state},           {"new", event.new_state}, {"reason", event.reason},
-          {"message", event.message}};
+  core::ValueMap row{{"time", microseconds(event.time)}, {"job", event.job},       {"kind", event.kind},
+                     {"old", event.old_state},           {"new", event.new_state}, {"reason", event.reason},
+                     {"message", event.message}};
+  if (!event.details.empty()) row.emplace("details", event.details);
+  return row;
 }
 
 std::vector<core::ValueMap> values_of(const std::vector<VariantMap>& specs) {
@@ -109,6 +111,15 @@ void ManagerObject::announce_counts() {
 
 void ManagerObject::announce_state() {
   getObject().emitPropertiesChangedSignal(org::mljobd1::Manager_adaptor::INTERFACE_NAME, {"State", "Problems"});
+}
+
+void ManagerObject::announce_pressure(std::uint32_t level, const core::ValueMap& details) {
+  getObject().emitPropertiesChangedSignal(org::mljobd1::Manager_adaptor::INTERFACE_NAME, {"PressureLevel"});
+  emitPressureChanged(level, to_variants(details));
+}
+
+void ManagerObject::announce_decision(const core::Decision& decision) {
+  emitDecision(to_variants(core::to_values(decision)));
 }
 
 void ManagerObject::Submit(sdbus::Result<std::uint32_t, sdbus::ObjectPath>&& result, VariantMap spec,
@@ -353,6 +364,10 @@ std::uint32_t ManagerObject::Running() {
 
 std::uint64_t ManagerObject::Finished() {
   return guarded([&] { return manager_.counts().finished; });
+}
+
+std::uint32_t ManagerObject::PressureLevel() {
+  return guarded([&] { return manager_.pressure_level(); });
 }
 
 VariantMap ManagerObject::Memory() {

@@ -10,6 +10,7 @@
 
 #include "bus/calls.hpp"
 #include "bus/values.hpp"
+#include "core/pressure_decision.hpp"
 #include "job_manager.hpp"
 #include "manager_adaptor.hpp"
 
@@ -30,6 +31,8 @@ class ManagerObject final
 
   void announce_counts();
   void announce_state();
+  void announce_pressure(std::uint32_t level, const core::ValueMap& details);
+  void announce_decision(const core::Decision& decision);
 
  private:
   using Rows = std::vector<VariantMap>;
@@ -64,6 +67,7 @@ class ManagerObject final
   std::uint32_t Queued() override;
   std::uint32_t Running() override;
   std::uint64_t Finished() override;
+  std::uint32_t PressureLevel() override;
   VariantMap Memory() override;
 
   [[nodiscard]] Caller caller();

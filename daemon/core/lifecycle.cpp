@@ -154,7 +154,9 @@ class Applier {
     }
     if (const auto* stopping = std::get_if<Stopping>(&job_.state)) {
       // Cancelling one that is being stopped to run again keeps it from running again; any other stop is as good.
-      if (stopping->reason != StopReason::requeue) return Transition{};
+      const bool runs_again =
+          stopping->reason == StopReason::requeue || (stopping->reason == StopReason::pressure && job_.spec.requeue);
+      if (!runs_again) return Transition{};
       job_.state = Stopping{.reason = StopReason::user, .by = event.by, .since = stopping->since};
       return changed();
     }
@@ -210,7 +212,7 @@ class Applier {
     // One that a person froze is not woken by anybody else.
     const bool by_hand = event.by_hand || in<Frozen>(job_);
     job_.state = Parked{.since = since, .by_hand = by_hand, .moving = true, .reason = event.reason};
-    return changed();
+    return changed({JobAction::park_units});
   }
 
   Expected<Transition> operator()(const ParkDone&) const {

@@ -71,6 +71,7 @@ enum class JobAction {
   warn,           // warn_signal
   stop_units,     // SIGTERM, stop_timeout, SIGKILL
   kill_units,     // SIGKILL at once, frozen or not
+  park_units,     // freeze, move the memory out
   release_units,  // the result is safe: give the unit names and the cgroup back to PID 1
 };
 

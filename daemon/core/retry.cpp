@@ -19,7 +19,6 @@ bool may_end_better(JobResult result) {
     case JobResult::failed:
     case JobResult::signalled:
     case JobResult::oom:
-    case JobResult::preempted:
     case JobResult::lost:
       return true;
     case JobResult::done:
@@ -27,6 +26,7 @@ bool may_end_better(JobResult result) {
     case JobResult::timeout:
     case JobResult::dependency:
     case JobResult::start_failed:
+    case JobResult::preempted:  // `requeue` says whether it starts again, and that is no retry
       return false;
   }
   return false;

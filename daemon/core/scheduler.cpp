@@ -78,9 +78,10 @@ class Planner {
  private:
   PlanEntry decide(const WaitingJob& job) {
     using Gate = Decision (Planner::*)(const WaitingJob&);
-    constexpr std::array gates{&Planner::held,       &Planner::draining,    &Planner::dependency,
-                               &Planner::begin_time, &Planner::job_class,   &Planner::group,
-                               &Planner::never_fits, &Planner::behind_head, &Planner::resources_short};
+    constexpr std::array gates{&Planner::held,           &Planner::draining,   &Planner::dependency,
+                               &Planner::pressure,       &Planner::begin_time, &Planner::job_class,
+                               &Planner::group,          &Planner::never_fits, &Planner::behind_head,
+                               &Planner::resources_short};
     for (const Gate gate : gates) {
       if (auto refusal = (this->*gate)(job)) {
         return {.id = job.id, .start = false, .reason = refusal->reason, .detail = std::move(refusal->detail)};
@@ -114,6 +115,12 @@ class Planner {
       case DependencyStatus::never:
         return Refusal{PendingReason::dependency_never_satisfied, job.dependency.detail};
     }
+    return std::nullopt;
+  }
+
+  Decision pressure(const WaitingJob& job) {
+    if (!input_.pressure.empty()) return Refusal{PendingReason::pressure, input_.pressure};
+    if (!job.waits_for_memory.empty()) return Refusal{PendingReason::pressure, job.waits_for_memory};
     return std::nullopt;
   }
 

@@ -29,6 +29,7 @@ struct WaitingJob {
   std::uint32_t cores = 0;          // whole physical cores to itself; 0 shares the rest with others
   std::optional<RealTime> begin{};  // not before; until then the job has no place in the queue
   DependencyCheck dependency{};
+  std::string waits_for_memory{};  // it gave way before, and what it needs is not free; empty: it may start
   // Jobs of which only so many run at a time, whatever their class: an array with a throttle, a singleton. The name has
   // to be one for all owners and kinds; that of a singleton is shown to people.
   std::string_view group{};
@@ -62,6 +63,7 @@ struct SchedulerInput {
   std::span<const JobClass> classes{};
   Bytes memory_capacity = 0;  // for all claims together
   bool draining = false;
+  std::string pressure{};  // why nothing is started while memory is short; empty: it is not
   std::uint32_t start_limit = 0;    // at most so many starts in this plan; the next plan goes on
   std::uint32_t core_capacity = 0;  // whole physical cores that may be reserved
   Now now{};

@@ -41,6 +41,8 @@ struct JobFiles {
 // For SetUnitProperties on the job's slice: only what `changes` names.
 [[nodiscard]] std::vector<UnitProperty> changed_slice_properties(const core::Limits& changes);
 
+inline constexpr std::uint64_t default_weight = 100;  // CPUWeight and IOWeight of a job that asks for none
+
 [[nodiscard]] UnitRequest class_slice_request(const core::JobClass& job_class);
 [[nodiscard]] std::vector<UnitProperty> class_slice_properties(const core::JobClass& job_class);
 [[nodiscard]] std::vector<UnitProperty> root_slice_properties(core::Bytes memory_max);

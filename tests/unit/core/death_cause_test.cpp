@@ -72,15 +72,39 @@ TEST_CASE("what we did explains the signals that followed") {
     CHECK(verdict.cause.by == "mljobd");
     CHECK_THAT(verdict.cause.advice, Contains("time limit of 2h00m"));
   }
+  SECTION("the pressure policy") {
+    job.state = Stopping{.reason = StopReason::pressure};
+    const auto verdict = determine_cause(job, evidence);
+    CHECK(verdict.result == JobResult::preempted);
+    CHECK(verdict.cause.what == CauseKind::pressure_policy);
+    CHECK(verdict.cause.by == "mljobd");
+    CHECK(verdict.cause.peak.has_value() == (evidence.usage.memory_peak > 0));
+  }
   SECTION("a requeue") {
     job.state = Stopping{.reason = StopReason::requeue};
     CHECK(determine_cause(job, evidence).result == JobResult::cancelled);
   }
 }
 
+TEST_CASE("one that gave way is told what becomes of it") {
+  auto job = train_job();
+  job.state = Stopping{.reason = StopReason::pressure};
+  const auto advice = [&] { return determine_cause(job, killed_by(SIGKILL)).cause.advice; };
+  CHECK_THAT(advice(), Contains("was ended so that more important jobs could go on") &&
+                           Contains("`jobctl events 42`") && Contains("`--requeue`") &&
+                           Contains("`jobctl requeue 42`"));
+  job.spec.requeue = true;
+  CHECK_THAT(advice(), Contains("It starts again when the memory is free.") && !Contains("--requeue"));
+  // Nobody but its owner can start it again.
+  job.spec.requeue = false;
+  job.spec.kind = JobKind::foreground;
+  CHECK_THAT(advice(), Contains("`jobctl events 42`") && !Contains("requeue"));
+}
+
 TEST_CASE("a stop that came too late explains nothing") {
   auto job = train_job();
-  job.state = GENERATE(Stopping{.reason = StopReason::user, .by = 1000}, Stopping{.reason = StopReason::time_limit});
+  job.state = GENERATE(Stopping{.reason = StopReason::user, .by = 1000}, Stopping{.reason = StopReason::time_limit},
+                       Stopping{.reason = StopReason::pressure});
   auto evidence = exited_with(0);
   evidence.exited_before_stop = true;
   CHECK(determine_cause(job, evidence).result == JobResult::done);

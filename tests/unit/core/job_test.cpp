@@ -36,8 +36,8 @@ TEST_CASE("every word leads back to its value") {
   check_words(OpenMode::truncate, open_mode_from);
   check_words(JobResult::lost, job_result_from);
   check_words(CauseKind::unknown, cause_kind_from);
-  check_words(PendingReason::draining, pending_reason_from);
-  check_words(StopReason::main_process_exited, stop_reason_from);
+  check_words(PendingReason::pressure, pending_reason_from);
+  check_words(StopReason::pressure, stop_reason_from);
 }
 
 TEST_CASE("states have the words of the contract") {
@@ -46,6 +46,7 @@ TEST_CASE("states have the words of the contract") {
   CHECK(to_word(JobState(Starting{})) == "starting");
   CHECK(to_word(JobState(Running{})) == "running");
   CHECK(to_word(JobState(Frozen{})) == "frozen");
+  CHECK(to_word(JobState(Parked{})) == "parked");
   CHECK(to_word(JobState(Stopping{})) == "stopping");
   CHECK(to_word(JobState(Finished{})) == "finished");
 }
@@ -56,6 +57,7 @@ TEST_CASE("which states hold units") {
   CHECK(has_units(Starting{}));
   CHECK(has_units(Running{}));
   CHECK(has_units(Frozen{}));
+  CHECK(has_units(Parked{}));
   CHECK(has_units(Stopping{}));
   CHECK_FALSE(has_units(Finished{}));
   CHECK(is_finished(Finished{}));

@@ -101,6 +101,17 @@ TEST_CASE("a job that was never tried has no units") {
   CHECK(row.at("run_time") == Value(std::uint64_t{0}));
 }
 
+TEST_CASE("one that stands still shows since when") {
+  auto job = running_job();
+  const Now now{.real = real(1160), .boot = boot(160)};
+  CHECK_FALSE(full_row(job, now).contains("frozen_since"));
+  job.state = GENERATE(JobState(Frozen{.since = boot(130)}), JobState(Parked{.since = boot(130), .reason = "why"}));
+  const auto row = full_row(job, now);
+  CHECK(row.at("frozen_since") == Value(std::uint64_t{1'130'000'000}));
+  CHECK(row.at("run_time") == Value(std::uint64_t{30'000'000}));
+  CHECK(row.at("reason") == Value(std::holds_alternative<Parked>(job.state) ? "why" : ""));
+}
+
 TEST_CASE("a finished job shows its end") {
   auto job = running_job();
   job.attempt.ended = real(1200);
@@ -126,6 +137,8 @@ TEST_CASE("the reason is what the contract writes") {
   for (const JobState& state : {JobState(Starting{}), JobState(Running{}), JobState(Frozen{}), JobState(Stopping{})}) {
     CHECK(reason_text(state).empty());
   }
+  CHECK(reason_text(Parked{.reason = "12M of 1.8G available, less than 92M"}) ==
+        "12M of 1.8G available, less than 92M");
   CHECK(reason_text(Finished{JobResult::done, {}}) == "done");
   CHECK(reason_text(Finished{JobResult::start_failed, {.what = CauseKind::start}}) == "start-failed start");
   CHECK(reason_text(Finished{JobResult::dependency, {.what = CauseKind::dependency}}) == "dependency");
@@ -138,6 +151,8 @@ TEST_CASE("frozen time is not run time") {
   CHECK(run_time(job, now) == 50s);
   job.state = Frozen{.since = boot(130)};
   CHECK(run_time(job, now) == 20s);
+  job.state = Parked{.since = boot(140)};
+  CHECK(run_time(job, now) == 30s);
   job.state = Stopping{};
   CHECK(run_time(job, now) == 50s);
 }

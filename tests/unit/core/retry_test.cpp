@@ -47,14 +47,16 @@ TEST_CASE("what may end better the next time is tried again, as often as was ask
 
 TEST_CASE("what would end alike, and what somebody wanted, is not") {
   Job job = job_with_retries(5);
-  for (const auto result :
-       {JobResult::done, JobResult::cancelled, JobResult::timeout, JobResult::dependency, JobResult::start_failed}) {
+  for (const auto result : {JobResult::done, JobResult::cancelled, JobResult::timeout, JobResult::dependency,
+                            JobResult::start_failed, JobResult::preempted}) {
     CAPTURE(to_word(result));
     CHECK_FALSE(is_retried(job, verdict_of(result)));
   }
   job.state = Stopping{.reason = StopReason::user};
   CHECK_FALSE(is_retried(job, verdict_of(JobResult::failed)));
   job.state = Stopping{.reason = StopReason::time_limit};
+  CHECK_FALSE(is_retried(job, verdict_of(JobResult::failed)));
+  job.state = Stopping{.reason = StopReason::pressure};
   CHECK_FALSE(is_retried(job, verdict_of(JobResult::failed)));
 }
 
