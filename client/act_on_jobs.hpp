@@ -22,7 +22,7 @@ struct ManyVerb {
 [[nodiscard]] int act_on_each(const std::vector<core::JobId>& ids,
                               const std::function<Outcome<void>(core::JobId)>& action);
 
-// Freeze and thaw: words and filters, and nothing else.
+// Freeze, thaw, park and unpark: words and filters, and nothing else.
 [[nodiscard]] int act_on_selected(Invocation& invocation, const std::string& description, const std::string& example,
                                   Outcome<void> (ManagerClient::*action)(core::JobId));
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <optional>
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "client/terminal.hpp"
 #include "client/unique_fd.hpp"
 #include "client/values.hpp"
+#include "core/format.hpp"
 
 namespace mljobd::client {
 namespace {
@@ -99,12 +101,46 @@ Check check_pressure(const std::string& root) {
           .remedy = "add psi=1 to GRUB_CMDLINE_LINUX in /etc/default/grub, then `sudo update-grub` and reboot"};
 }
 
+// A line of /proc/meminfo, in bytes.
+std::optional<core::Bytes> meminfo(const std::string& root, std::string_view name) {
+  const auto content = read_file(root + "/proc/meminfo").value_or("");
+  const std::string title = "\n" + std::string(name) + ":";
+  const auto found = ("\n" + content).find(title);
+  if (found == std::string::npos) return std::nullopt;
+  const auto* const end = content.data() + content.size();
+  // The title begins with a line break that the content does not.
+  const auto* digit = std::find_if(content.data() + found + title.size() - 1, end, [](char c) { return c != ' '; });
+  core::Bytes kibibytes = 0;
+  if (std::from_chars(digit, end, kibibytes).ec != std::errc{}) return std::nullopt;
+  return kibibytes << 10U;
+}
+
+// Half of RAM, for the jobs that give way are not all of it.
+std::string swap_file_size(const std::string& root) {
+  constexpr core::Bytes gibibyte = core::Bytes{1} << 30U;
+  const core::Bytes half = meminfo(root, "MemTotal").value_or(0) / 2;
+  return std::to_string(std::clamp<core::Bytes>(half / gibibyte, 2, 64)) + "G";
+}
+
 Check check_swap(const std::string& root) {
-  const auto content = read_file(root + "/proc/swaps").value_or("");
-  // The first line is a title.
-  const auto lines = std::count(content.begin(), content.end(), '\n');
-  if (lines > 1) return {.what = "swap", .finding = "there is some; a job uses none unless --swap-max allows it"};
-  return {.what = "swap", .finding = "there is none, which is fine: a job that is over its limit ends at once"};
+  const auto total = meminfo(root, "SwapTotal").value_or(0);
+  if (total > 0) {
+    return {.what = "swap",
+            .finding = core::format_bytes(total) + ", " + core::format_bytes(meminfo(root, "SwapFree").value_or(0)) +
+                       " of it free; a job uses none unless --swap-max allows it, or it is parked"};
+  }
+  return {.verdict = Verdict::warn,
+          .what = "swap",
+          .finding =
+              "there is none: when memory runs short, less important jobs are ended; with swap they would be parked "
+              "in it, and go on afterwards with their work",
+          .remedy =
+              "add a swap file:\n"
+              "  sudo fallocate -l " +
+              swap_file_size(root) +
+              " /swapfile && sudo chmod 600 /swapfile\n"
+              "  sudo mkswap /swapfile && sudo swapon /swapfile\n"
+              "  echo '/swapfile none swap sw 0 0' | sudo tee -a /etc/fstab    # at every boot"};
 }
 
 Check check_journal(const std::string& root) {
@@ -153,6 +189,25 @@ std::string user_manager_cgroup(std::string_view proc_self_cgroup) {
 std::vector<Check> check_machine(const std::string& root, bool user_mode) {
   return {check_systemd(root),  check_cgroup(root), check_controllers(root, user_mode),
           check_pressure(root), check_swap(root),   check_journal(root)};
+}
+
+Check check_parking(const std::string& root, const std::vector<core::ValueMap>& jobs) {
+  core::Bytes held = 0;
+  for (const auto& job : jobs) {
+    const auto usage = map_or_empty(job, "usage");
+    held += value_or<core::Bytes>(usage, "memory_anon", 0) + value_or<core::Bytes>(usage, "memory_shmem", 0);
+  }
+  if (jobs.empty()) return {.what = "parking", .finding = "no job runs that could be parked"};
+  const core::Bytes free = meminfo(root, "SwapFree").value_or(0);
+  const std::string of_jobs = "running jobs hold " + core::format_bytes(held) + " that swap could take";
+  if (free >= held)
+    return {.what = "parking", .finding = of_jobs + ", and it has " + core::format_bytes(free) + " free"};
+  return {.verdict = Verdict::warn,
+          .what = "parking",
+          .finding = of_jobs + ", but " +
+                     (free == 0 ? "none of it is free" : "only " + core::format_bytes(free) + " of it are free") +
+                     ": not all of them can be parked, and what cannot is ended when memory runs short",
+          .remedy = "add swap, or let fewer jobs run at once (max_running of their class)"};
 }
 
 std::vector<Check> check_daemon(const core::ValueMap& properties, std::string_view own_version) {

@@ -23,6 +23,9 @@ struct Check {
 // systemd, cgroup v2 and its controllers, PSI, swap, journal. own_cgroup: the line of /proc/self/cgroup.
 [[nodiscard]] std::vector<Check> check_machine(const std::string& root, bool user_mode);
 
+// How much of what the jobs hold could be moved out to swap now. jobs: rows of ListJobs, those that run.
+[[nodiscard]] Check check_parking(const std::string& root, const std::vector<core::ValueMap>& jobs);
+
 // What the daemon says of itself.
 [[nodiscard]] std::vector<Check> check_daemon(const core::ValueMap& properties, std::string_view own_version);
 [[nodiscard]] Check check_failed_call(std::string_view what, const Failure& failure);

@@ -43,6 +43,7 @@ JobRow job_row_from(const core::ValueMap& row) {
       .submit_time = value_or<std::uint64_t>(row, "submit_time", 0),
       .start_time = value_or<std::uint64_t>(row, "start_time", 0),
       .end_time = value_or<std::uint64_t>(row, "end_time", 0),
+      .frozen_since = value_or<std::uint64_t>(row, "frozen_since", 0),
       .run_time = core::Microseconds(value_or<std::int64_t>(row, "run_time", 0)),
       .exit_code = value_or<std::int32_t>(row, "exit_code", -1),
       .exit_signal = value_or<std::uint32_t>(row, "exit_signal", 0),
@@ -64,7 +65,8 @@ std::string label_of(const JobRow& row) {
 }
 
 bool was_started(const JobRow& row) {
-  return row.start_time != 0 || row.state == "running" || row.state == "frozen" || row.state == "stopping";
+  return row.start_time != 0 || row.state == "running" || row.state == "frozen" || row.state == "parked" ||
+         row.state == "stopping";
 }
 
 std::string_view short_state(const JobRow& row) {
@@ -86,7 +88,7 @@ int exit_code_of(const JobRow& row) {
   if (row.exit_signal != 0) return exit_code::signal_base + static_cast<int>(row.exit_signal);
   if (row.exit_code > 0) return row.exit_code;
   if (row.result == "cancelled" || row.result == "timeout") return exit_code::signal_base + SIGTERM;
-  if (row.result == "oom") return exit_code::signal_base + SIGKILL;
+  if (row.result == "oom" || row.result == "preempted") return exit_code::signal_base + SIGKILL;
   return exit_code::failed;
 }
 

@@ -26,6 +26,7 @@ struct JobRow {
   std::uint64_t submit_time = 0;  // µs since the epoch; 0 = not yet
   std::uint64_t start_time = 0;
   std::uint64_t end_time = 0;
+  std::uint64_t frozen_since = 0;  // 0: it is neither frozen nor parked
   core::Microseconds run_time{0};
   std::int32_t exit_code = -1;  // -1 = none
   std::uint32_t exit_signal = 0;
@@ -53,7 +54,7 @@ struct JobRow {
 
 // What a shell is told of a finished job: its own code, 128+N for a signal. Of a job that did not end well it is never
 // 0, even if the program turned the signal that stopped it into an exit(0): 143 (128+SIGTERM) for cancelled and
-// timeout, 137 for oom, 126 for one that could not be started, 125 where nobody knows.
+// timeout, 137 for oom and preempted, 126 for one that could not be started, 125 where nobody knows.
 [[nodiscard]] int exit_code_of(const JobRow& row);
 
 }  // namespace mljobd::client

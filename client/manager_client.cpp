@@ -225,6 +225,10 @@ Outcome<void> ManagerClient::freeze(core::JobId id) { return connection_->call_j
 
 Outcome<void> ManagerClient::thaw(core::JobId id) { return connection_->call_job(id, "Thaw", VariantMap{}); }
 
+Outcome<void> ManagerClient::park(core::JobId id) { return connection_->call_job(id, "Park", VariantMap{}); }
+
+Outcome<void> ManagerClient::unpark(core::JobId id) { return connection_->call_job(id, "Unpark", VariantMap{}); }
+
 Outcome<void> ManagerClient::set_limits(core::JobId id, const core::ValueMap& limits) {
   return connection_->call_job(id, "SetLimits", mljobd::bus::to_variants(limits), VariantMap{});
 }

@@ -62,6 +62,8 @@ class ManagerClient {
   [[nodiscard]] Outcome<void> signal_job(core::JobId id, int signal, const core::ValueMap& options);
   [[nodiscard]] Outcome<void> freeze(core::JobId id);
   [[nodiscard]] Outcome<void> thaw(core::JobId id);
+  [[nodiscard]] Outcome<void> park(core::JobId id);
+  [[nodiscard]] Outcome<void> unpark(core::JobId id);
   [[nodiscard]] Outcome<void> set_limits(core::JobId id, const core::ValueMap& limits);
   [[nodiscard]] Outcome<UniqueFd> open_log(core::JobId id, std::optional<std::uint32_t> attempt);
   [[nodiscard]] Outcome<void> report_exit(core::JobId id, int exit_code, unsigned exit_signal);

@@ -195,9 +195,12 @@ std::string render_event(const core::ValueMap& event) {
   line += job == 0 ? "  mljobd" : "  job " + std::to_string(job);
   const std::string old_state = text_or_empty(event, "old");
   const std::string new_state = text_or_empty(event, "new");
+  const std::string message = text_or_empty(event, "message");
+  // What the pressure policy decided is a sentence, whose first word is the reason, and changes no state by itself.
+  const bool complete = text_or_empty(event, "kind") == "decision" && old_state == new_state && !message.empty();
+  if (complete) return line + "  " + harmless(message) + "\n";
   if (!new_state.empty()) line += "  " + (old_state.empty() ? "" : harmless(old_state) + " -> ") + harmless(new_state);
-  for (const auto* key : {"reason", "message"}) {
-    const std::string text = text_or_empty(event, key);
+  for (const auto& text : {text_or_empty(event, "reason"), message}) {
     if (!text.empty()) line += "  " + harmless(text);
   }
   return line + "\n";

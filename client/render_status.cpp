@@ -23,6 +23,16 @@ std::string size_of(const core::ValueMap& map, std::string_view key) {
   return core::format_bytes(value_or<std::uint64_t>(map, key, 0));
 }
 
+// "parked since 2026-11-30 14:47:18: 12M of 1.8G available, less than 92M; its 812M are in swap"
+std::string state_text(const JobRow& row, const core::ValueMap& usage) {
+  if (row.frozen_since == 0) return describe_state(row);
+  std::string text = row.state + " since " + format_time(row.frozen_since);
+  if (!row.reason.empty()) text += ": " + harmless(row.reason);
+  const auto swapped = value_or<std::uint64_t>(usage, "swap_current", 0);
+  if (row.state == "parked" && swapped > 0) text += "; its " + core::format_bytes(swapped) + " are in swap";
+  return text;
+}
+
 void add_cause(std::string& page, const JobRow& row, bool colour) {
   const std::string advice = text_or_empty(row.cause, "advice");
   if (!advice.empty()) line(page, "Cause", paint(harmless(advice), Colour::bold, colour));
@@ -122,6 +132,27 @@ std::string cores_text(const core::ValueMap& resources) {
   return shared.empty() ? text : text + "; all others share the CPUs " + harmless(shared);
 }
 
+std::string pressure_text(std::uint32_t level) {
+  switch (level) {
+    case 0:
+      return "none";
+    case 1:
+      return "level 1: the least important jobs are slowed down, and nothing new starts";
+    case 2:
+      return "level 2: the least important jobs are parked in swap";
+    default:
+      return "level " + std::to_string(level) + ": the least important jobs are ended";
+  }
+}
+
+void add_pressure(std::string& page, const core::ValueMap& properties, bool colour) {
+  // An older daemon does not have it.
+  const auto level = find_value<std::uint32_t>(properties, "PressureLevel");
+  if (!level) return;
+  const Colour shade = *level == 0 ? Colour::none : *level < 3 ? Colour::yellow : Colour::red;
+  line(page, "Pressure", paint(pressure_text(*level), shade, colour));
+}
+
 std::string heading(const JobRow& row) {
   std::string text = "Job " + label_of(row) + " " + harmless(row.name) + " (" + row.class_name;
   text += ", of " + (row.owner_name.empty() ? std::to_string(row.owner) : harmless(row.owner_name));
@@ -135,15 +166,16 @@ std::string heading(const JobRow& row) {
 std::string render_status(const StatusPage& page, bool colour) {
   const auto& row = page.row;
   std::string text = paint(heading(row), Colour::bold, colour) + "\n";
-  line(text, "State", paint(describe_state(row), state_colour(row), colour));
+  auto usage = map_or_empty(page.properties, "Usage");
+  if (usage.empty()) usage = row.usage;
+  line(text, "State", paint(state_text(row, usage), state_colour(row), colour));
   add_cause(text, row, colour);
   add_warnings(text, row, colour);
   add_progress(text, page.properties);
   add_times(text, row);
   if (row.attempt > 1) line(text, "Attempt", std::to_string(row.attempt));
   if (row.priority != 0) line(text, "Priority", std::to_string(row.priority));
-  auto usage = map_or_empty(page.properties, "Usage");
-  add_usage(text, row, usage.empty() ? row.usage : usage);
+  add_usage(text, row, usage);
   if (!row.unit.empty()) line(text, "Unit", row.unit + (row.slice.empty() ? "" : " in " + row.slice));
   add_limits(text, row, map_or_empty(page.properties, "Effective"));
   add_log(text, row, page.log_tail);
@@ -163,6 +195,7 @@ std::string render_machine(const core::ValueMap& properties, const core::ValueMa
   line(text, "Memory",
        size_of(memory, "total_memory") + " in the machine, " + size_of(memory, "jobs_memory_max") + " for jobs: " +
            size_of(memory, "reserved_memory") + " reserved, " + size_of(memory, "free_memory") + " free");
+  add_pressure(text, properties, colour);
   if (!resources.empty()) line(text, "Cores", cores_text(resources));
   line(text, "Jobs",
        std::to_string(value_or<std::uint64_t>(properties, "Running", 0)) + " running, " +

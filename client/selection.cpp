@@ -21,12 +21,12 @@ struct StateWord {
   std::string_view word;
 };
 constexpr std::array state_letters{
-    StateWord{"PD", "queued"},    StateWord{"H", "held"},        StateWord{"CF", "starting"},
-    StateWord{"R", "running"},    StateWord{"S", "frozen"},      StateWord{"CG", "stopping"},
-    StateWord{"CD", "done"},      StateWord{"F", "failed"},      StateWord{"F", "signalled"},
-    StateWord{"CA", "cancelled"}, StateWord{"TO", "timeout"},    StateWord{"OOM", "oom"},
-    StateWord{"PR", "preempted"}, StateWord{"DP", "dependency"}, StateWord{"SF", "start-failed"},
-    StateWord{"LO", "lost"},      StateWord{"", "finished"},
+    StateWord{"PD", "queued"},       StateWord{"H", "held"},       StateWord{"CF", "starting"},
+    StateWord{"R", "running"},       StateWord{"S", "frozen"},     StateWord{"S", "parked"},
+    StateWord{"CG", "stopping"},     StateWord{"CD", "done"},      StateWord{"F", "failed"},
+    StateWord{"F", "signalled"},     StateWord{"CA", "cancelled"}, StateWord{"TO", "timeout"},
+    StateWord{"OOM", "oom"},         StateWord{"PR", "preempted"}, StateWord{"DP", "dependency"},
+    StateWord{"SF", "start-failed"}, StateWord{"LO", "lost"},      StateWord{"", "finished"},
 };
 
 constexpr const char* word_help =
@@ -165,7 +165,7 @@ void add_job_filters(CLI::App& app, Selection& selection) {
 }
 
 const std::vector<std::string>& unfinished_states() {
-  static const std::vector<std::string> states{"queued", "held", "starting", "running", "frozen", "stopping"};
+  static const std::vector<std::string> states{"queued", "held", "starting", "running", "frozen", "parked", "stopping"};
   return states;
 }
 

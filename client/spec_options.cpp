@@ -163,7 +163,7 @@ void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options) {
   if (use != SpecUse::submit) return;
   app.add_flag_function(
          "--requeue,!--no-requeue", [&options](std::int64_t count) { options.requeue = count > 0; },
-         "start it again if a reboot takes it away, or not")
+         "start it again if a reboot or more important jobs take it away, or not")
       ->group(group);
   app.add_flag("--singleton", options.singleton, "after every earlier job of yours with its name")->group(group);
   app.add_flag("--hold,-H", options.hold, "queue it held; jobctl release lets it go")->group(group);

@@ -30,6 +30,8 @@ constexpr std::array verbs{
     Verb{"signal", act, "send a signal to a job's processes", run_signal},
     Verb{"freeze", act, "stop a job where it is; its memory stays", run_freeze},
     Verb{"thaw", act, "let a frozen job go on", run_thaw},
+    Verb{"park", act, "freeze a job and move its memory out to swap", run_park},
+    Verb{"unpark", act, "let a parked job go on", run_unpark},
     Verb{"set", act, "change the limits of a job", run_set},
     Verb{"classes", manage, "the classes of jobs, most important first", run_classes},
     Verb{"doctor", manage, "what this machine lacks, and how to mend it", run_doctor},

@@ -45,6 +45,7 @@ int run_freeze(Invocation& invocation);
 int run_hold(Invocation& invocation);
 int run_list(Invocation& invocation);
 int run_logs(Invocation& invocation);
+int run_park(Invocation& invocation);
 int run_release(Invocation& invocation);
 int run_reload(Invocation& invocation);
 int run_requeue(Invocation& invocation);
@@ -56,6 +57,7 @@ int run_signal(Invocation& invocation);
 int run_status(Invocation& invocation);
 int run_submit(Invocation& invocation);
 int run_thaw(Invocation& invocation);
+int run_unpark(Invocation& invocation);
 int run_version(Invocation& invocation);
 int run_wait(Invocation& invocation);
 

@@ -5,7 +5,9 @@
 namespace mljobd::client {
 namespace {
 
-bool runs(std::string_view state) { return state == "running" || state == "frozen" || state == "stopping"; }
+bool runs(std::string_view state) {
+  return state == "running" || state == "frozen" || state == "parked" || state == "stopping";
+}
 
 }  // namespace
 

@@ -18,6 +18,9 @@ std::vector<Check> check_bus(const Invocation& invocation) {
     return checks;
   }
   for (auto& check : check_daemon(*properties, MLJOBD_VERSION)) checks.push_back(std::move(check));
+  const auto running = (*client)->list_jobs({{"state", core::Value(std::vector<std::string>{"running", "frozen"})},
+                                             {"limit", core::Value(std::uint32_t{10000})}});
+  checks.push_back(running ? check_parking("", *running) : check_failed_call("parking", running.error()));
   return checks;
 }
 

@@ -21,7 +21,7 @@ struct EventsOptions {
 
 std::string text_of(const Rows& events, bool json) {
   std::string text;
-  for (const auto& event : events) text += json ? json_line(event) : render_event(event);
+  for (const auto& event : events) text += json ? json_event_line(event) : render_event(event);
   return text;
 }
 
@@ -69,7 +69,7 @@ int events(const Invocation& invocation, const EventsOptions& options) {
   const auto listed = (*client)->list_events(filter);
   if (!listed) return report(listed.error());
   if (!options.follow) {
-    return print(options.json ? json_list("events", *listed) : text_of(*listed, false));
+    return print(options.json ? json_events(*listed) : text_of(*listed, false));
   }
   EventStream stream;
   const int printed = print(text_of(stream.fresh(*listed), options.json));

@@ -94,6 +94,7 @@ int machine_status(ManagerClient& client, const Invocation& invocation, bool jso
                                       {"Queued", "queued"},
                                       {"Running", "running"},
                                       {"Finished", "finished"},
+                                      {"PressureLevel", "pressure_level"},
                                       {"Memory", "memory"}}) {
     const auto found = properties->find(property);
     if (found != properties->end()) machine.emplace(key, found->second);

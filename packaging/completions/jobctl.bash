@@ -16,7 +16,7 @@ _jobctl_options() {
 _jobctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local verbs='submit sbatch run adopt list status logs events wait advise cancel hold release requeue signal freeze thaw
-    set classes doctor drain resume reload version'
+    park unpark set classes doctor drain resume reload version'
   local verb='' command_begins='' word at user_mode=()
   COMPREPLY=()
 
@@ -50,8 +50,8 @@ _jobctl() {
       mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_classes)" -- "$current")
       return ;;
     --state)
-      mapfile -t COMPREPLY < <(compgen -W 'queued held starting running frozen stopping finished done failed signalled
-        cancelled timeout oom start-failed lost' -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W 'queued held starting running frozen parked stopping finished done failed
+        signalled cancelled timeout oom preempted dependency start-failed lost' -- "$current")
       return ;;
     --job)
       mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs --all)" -- "$current")
@@ -95,9 +95,10 @@ _jobctl() {
     return
   fi
   case $verb in
-    cancel | signal | freeze | thaw | set | wait)
+    cancel | signal | freeze | thaw | park | set | wait)
       mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs)" -- "$current") ;;
     hold) mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_jobs --state queued)" -- "$current") ;;
+    unpark) mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_jobs --state parked)" -- "$current") ;;
     release) mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_jobs --state held)" -- "$current") ;;
     status | logs | requeue | events)
       mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs --all)" -- "$current") ;;

@@ -52,6 +52,8 @@ complete -c jobctl -n __jobctl_needs_verb -a requeue -d 'Put jobs back into the 
 complete -c jobctl -n __jobctl_needs_verb -a signal -d 'Send a signal'
 complete -c jobctl -n __jobctl_needs_verb -a freeze -d 'Stop a job where it is'
 complete -c jobctl -n __jobctl_needs_verb -a thaw -d 'Let a frozen job go on'
+complete -c jobctl -n __jobctl_needs_verb -a park -d 'Move the memory of a job out to swap'
+complete -c jobctl -n __jobctl_needs_verb -a unpark -d 'Let a parked job go on'
 complete -c jobctl -n __jobctl_needs_verb -a set -d 'Change limits'
 complete -c jobctl -n __jobctl_needs_verb -a classes -d 'The classes of jobs'
 complete -c jobctl -n __jobctl_needs_verb -a doctor -d 'What this machine lacks'
@@ -60,15 +62,16 @@ complete -c jobctl -n __jobctl_needs_verb -a resume -d 'Start jobs again'
 complete -c jobctl -n __jobctl_needs_verb -a reload -d 'Read the configuration again'
 complete -c jobctl -n __jobctl_needs_verb -a version -d Versions
 
-set -l selecting status wait cancel hold release requeue signal freeze thaw set
-complete -c jobctl -n '__jobctl_verb wait cancel signal freeze thaw set' -k -a '(__jobctl_jobs)'
+set -l selecting status wait cancel hold release requeue signal freeze thaw park unpark set
+complete -c jobctl -n '__jobctl_verb wait cancel signal freeze thaw park set' -k -a '(__jobctl_jobs)'
 complete -c jobctl -n '__jobctl_verb status logs requeue events' -k -a '(__jobctl_jobs --all)'
 complete -c jobctl -n '__jobctl_verb hold' -k -a '(__jobctl_jobs --state queued)'
+complete -c jobctl -n '__jobctl_verb unpark' -k -a '(__jobctl_jobs --state parked)'
 complete -c jobctl -n '__jobctl_verb release' -k -a '(__jobctl_jobs --state held)'
 complete -c jobctl -n '__jobctl_verb adopt' -x -a '(__fish_complete_pids)'
 complete -c jobctl -n '__jobctl_verb submit run' -x -a '(__fish_complete_subcommand --fcs-skip=2)'
 
-complete -c jobctl -n "__jobctl_verb list $selecting" -l state -x -a 'queued held starting running frozen stopping finished done failed signalled cancelled timeout oom start-failed lost' -d 'Jobs in this state'
+complete -c jobctl -n "__jobctl_verb list $selecting" -l state -x -a 'queued held starting running frozen parked stopping finished done failed signalled cancelled timeout oom preempted dependency start-failed lost' -d 'Jobs in this state'
 complete -c jobctl -n "__jobctl_verb list $selecting" -l all -d 'All of yours'
 complete -c jobctl -n "__jobctl_verb list $selecting" -l all-users -d 'Everybody\'s'
 complete -c jobctl -n "__jobctl_verb submit run adopt list $selecting" -l class -x -a '(__jobctl_classes)' -d Class
@@ -125,6 +128,6 @@ complete -c jobctl -n '__jobctl_verb submit' -l key -x -d 'Same key, same job'
 complete -c jobctl -n '__jobctl_verb submit' -l open-mode -x -a 'append truncate' -d 'Keep what is in its files'
 complete -c jobctl -n '__jobctl_verb submit' -l no-requeue -d 'Not again after a reboot'
 complete -c jobctl -n '__jobctl_verb sbatch' -F
-complete -c jobctl -n '__jobctl_verb submit' -l requeue -d 'Start it again after a reboot'
+complete -c jobctl -n '__jobctl_verb submit' -l requeue -d 'Start it again after a reboot or pressure'
 complete -c jobctl -n '__jobctl_verb submit' -l hold -d 'Queue it held'
 complete -c jobctl -n '__jobctl_verb submit' -l private-shm -x -d 'A /dev/shm of its own'

@@ -23,13 +23,13 @@ _jobctl() {
     'list:table of jobs' 'status:one job in full, or the machine' 'logs:output of a job' 'events:what happened'
     'wait:wait for jobs' 'advise:how many workers and threads' 'cancel:stop jobs' 'hold:keep waiting jobs from starting' 'release:let held jobs start'
     'requeue:put jobs back into the queue' 'signal:send a signal' 'freeze:stop a job where it is'
-    'thaw:let a frozen job go on' 'set:change limits' 'classes:the classes of jobs'
+    'thaw:let a frozen job go on' 'park:move the memory of a job out to swap' 'unpark:let a parked job go on' 'set:change limits' 'classes:the classes of jobs'
     'doctor:what this machine lacks' 'drain:start nothing new' 'resume:start jobs again'
     'reload:read the configuration again' 'version:versions'
   )
   general=('--user[the daemon of your own systemd]' '--color=[colour]:when:(auto always never)' '(- *)'{-h,--help}'[help]')
   filters=(
-    '*--state[jobs in this state]:state:(queued held starting running frozen stopping finished done failed signalled cancelled timeout oom start-failed lost)'
+    '*--state[jobs in this state]:state:(queued held starting running frozen parked stopping finished done failed signalled cancelled timeout oom preempted dependency start-failed lost)'
     '--class[jobs of this class]:class:_jobctl_classes' '--all[all of yours]' "--all-users[everybody's]"
   )
   limits=(
@@ -55,7 +55,7 @@ _jobctl() {
       _arguments -S $general $job '--wait[wait for its end]' '--follow[with its output]' {-q,--parsable}'[bare id]' \
         '--test-only[queue nothing]' '*--export[environment]:list:(ALL NONE)' {-o,--output}'[output]:file:_files' \
         {-e,--error}'[standard error]:file:_files' {-D,--workdir}'[directory]:directory:_directories' \
-        '--requeue[start again after a reboot]' '--hold[queue it held]' '--priority[priority]:number:' '--nice[niceness]:number:' \
+        '--requeue[start again after a reboot or pressure]' '--hold[queue it held]' '--priority[priority]:number:' '--nice[niceness]:number:' \
         '--oom-score-adjust[OOM score]:number:' '--private-shm[a /dev/shm of its own]:size:' \
         {-d,--after}'[start after other jobs]:list:_jobctl_jobs' \
         '--singleton[after earlier jobs of this name]' {-a,--array}'[one job for each index]:list:' \
@@ -85,9 +85,10 @@ _jobctl() {
     signal) _arguments $general $filters {-s,--signal}'[signal]:signal:_signals' '--main[main process only]' '*:job:_jobctl_jobs' ;;
     set) _arguments $general $filters $limits '--priority[priority]:number:' '--nice[niceness]:number:' '*:job:_jobctl_jobs' ;;
     hold) _arguments $general $filters '*:job:{_jobctl_jobs --state queued}' ;;
+    unpark) _arguments $general $filters '*:job:{_jobctl_jobs --state parked}' ;;
     release) _arguments $general $filters '*:job:{_jobctl_jobs --state held}' ;;
     requeue) _arguments $general $filters '*:job:{_jobctl_jobs --all}' ;;
-    cancel|freeze|thaw) _arguments $general $filters '*:job:_jobctl_jobs' ;;
+    cancel|freeze|thaw|park) _arguments $general $filters '*:job:_jobctl_jobs' ;;
     classes) _arguments $general '--json[JSON]' '--no-legend[no titles]' ;;
     doctor|version) _arguments $general '--json[JSON]' ;;
     *) _arguments $general ;;

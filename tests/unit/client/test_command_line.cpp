@@ -145,6 +145,8 @@ TEST_CASE("signals by name and number") {
 TEST_CASE("states in words and in letters") {
   CHECK(state_words({"R", "queued"}) == Words{"running", "queued"});
   CHECK(state_words({"F"}) == Words{"failed", "signalled"});
+  CHECK(state_words({"S"}) == Words{"frozen", "parked"});
+  CHECK(state_words({"parked"}) == Words{"parked"});
   CHECK(state_words({"sleeping"}).error().exit_code == 2);
 }
 

@@ -34,7 +34,7 @@ class Machine {
     folder("/var/log/journal");
     file("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids\n");
     file("/proc/pressure/memory", "some avg10=0.00\n");
-    file("/proc/swaps", "Filename Type\n");
+    file("/proc/meminfo", "MemTotal:       65850756 kB\nSwapTotal:       8388608 kB\nSwapFree:        1048576 kB\n");
   }
   [[nodiscard]] const std::string& root() const { return root_; }
 
@@ -80,6 +80,46 @@ TEST_CASE("controllers that are not delegated to the user are named with the dro
   CHECK_THAT(check.finding, Catch::Contains("io cpuset"));
   CHECK_THAT(check.remedy, Catch::Contains("Delegate=cpu cpuset io memory pids"));
   CHECK(all_pass(checks));
+}
+
+TEST_CASE("swap is where jobs are parked, and a machine without is told how to get some") {
+  Machine machine;
+  machine.make_healthy();
+  CHECK(check_named(check_machine(machine.root(), false), "swap").finding ==
+        "8.0G, 1.0G of it free; a job uses none unless --swap-max allows it, or it is parked");
+  machine.file("/proc/meminfo",
+               "MemTotal:       65850756 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n");
+  const auto checks = check_machine(machine.root(), false);
+  const auto& none = check_named(checks, "swap");
+  CHECK(none.verdict == Verdict::warn);
+  CHECK(all_pass(checks));
+  CHECK_THAT(none.finding, Catch::Contains("parked"));
+  CHECK_THAT(none.remedy, Catch::Contains("fallocate -l 31G /swapfile") && Catch::Contains("mkswap") &&
+                              Catch::Contains("swapon") && Catch::Contains("/etc/fstab"));
+  // Neither of a tiny machine nor of a huge one.
+  machine.file("/proc/meminfo", "MemTotal: 1000000 kB\n");
+  CHECK_THAT(check_named(check_machine(machine.root(), false), "swap").remedy, Catch::Contains("-l 2G "));
+  machine.file("/proc/meminfo", "MemTotal: 2113929216 kB\n");
+  CHECK_THAT(check_named(check_machine(machine.root(), false), "swap").remedy, Catch::Contains("-l 64G "));
+}
+
+TEST_CASE("how much of the running jobs could be parked") {
+  Machine machine;
+  machine.make_healthy();
+  const auto holding = [](std::uint64_t anon, std::uint64_t shmem) {
+    return mljobd::core::ValueMap{{"usage", Value(mljobd::core::ValueMap{{"memory_anon", Value(anon << 20U)},
+                                                                         {"memory_shmem", Value(shmem << 20U)},
+                                                                         {"memory_file", Value(1ULL << 40U)}})}};
+  };
+  const auto fits = check_parking(machine.root(), {holding(512, 256), holding(256, 0)});
+  CHECK(fits.verdict == Verdict::ok);
+  CHECK(fits.finding == "running jobs hold 1.0G that swap could take, and it has 1.0G free");
+  const auto does_not = check_parking(machine.root(), {holding(512, 256), holding(256, 1)});
+  CHECK(does_not.verdict == Verdict::warn);
+  CHECK_THAT(does_not.finding, Catch::Contains("only 1.0G of it are free"));
+  CHECK(check_parking(machine.root(), {}).verdict == Verdict::ok);
+  machine.file("/proc/meminfo", "SwapFree: 0 kB\n");
+  CHECK_THAT(check_parking(machine.root(), {holding(1, 0)}).finding, Catch::Contains("none of it is free"));
 }
 
 TEST_CASE("without memory control nothing is isolated") {

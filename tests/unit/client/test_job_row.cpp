@@ -33,12 +33,17 @@ TEST_CASE("a job that did not end well never gives 0, whatever its program made 
   CHECK(exit_code_of(finished("cancelled", -1)) == 143);
   CHECK(exit_code_of(finished("timeout", 0)) == 143);
   CHECK(exit_code_of(finished("oom", 0)) == 137);
+  CHECK(exit_code_of(finished("preempted", 0)) == 137);
+  CHECK(exit_code_of(finished("preempted", -1)) == 137);
   CHECK(exit_code_of(finished("a result of a newer daemon", 0)) == 125);
 }
 
 TEST_CASE("short states are Slurm's") {
   CHECK(short_state({.state = "queued"}) == "PD");
+  CHECK(short_state({.state = "frozen"}) == "S");
+  CHECK(short_state({.state = "parked"}) == "S");
   CHECK(short_state({.state = "stopping"}) == "CG");
+  CHECK(short_state(finished("preempted", -1, 9)) == "PR");
   CHECK(short_state(finished("signalled", -1, 9)) == "F");
   CHECK(short_state(finished("oom", -1, 9)) == "OOM");
   CHECK(short_state({.state = "of a newer daemon"}) == "?");
@@ -54,7 +59,10 @@ TEST_CASE("a row is read, and missing keys have fallbacks") {
   CHECK(row.usage.at("tasks") == Value(std::uint64_t{3}));
   CHECK(row.exit_code == -1);
   CHECK(was_started(row));
+  CHECK(was_started({.state = "parked"}));
   CHECK_FALSE(was_started({.state = "queued"}));
+  CHECK(row.frozen_since == 0);
+  CHECK(job_row_from({{"frozen_since", Value(std::uint64_t{7})}}).frozen_since == 7);
 }
 
 TEST_CASE("JSON is versioned, and unlimited is null") {
@@ -66,6 +74,20 @@ TEST_CASE("JSON is versioned, and unlimited is null") {
       R"({"version":1,"jobs":[{"cause":{"victim":[9,"py"]},"id":1,"limits":{"swap_max":null},"warnings":["a \"b\""]}]})"
       "\n");
   CHECK(json_list("jobs", {}) == "{\"version\":1,\"jobs\":[]}\n");
+}
+
+TEST_CASE("the details of a decision are a part of the document") {
+  const ValueMap decision{{"job", Value(std::uint32_t{7})},
+                          {"details", Value(R"({"memory_high":18446744073709551615,"inputs":{"deficit":5}})")}};
+  constexpr const char* expected = R"({"details":{"memory_high":null,"inputs":{"deficit":5}},"job":7})";
+  CHECK(json_event_line(decision) == std::string(expected) + "\n");
+  CHECK(json_events({decision, {{"job", Value(std::uint32_t{8})}}}) ==
+        std::string(R"({"version":1,"events":[)") + expected + R"(,{"job":8}]})" + "\n");
+  // What is no object stays the text that it is.
+  for (const auto* text : {"", "{", "[1]", "7", "{\"a\":1}}"}) {
+    CAPTURE(text);
+    CHECK_THAT(json_event_line({{"details", Value(text)}}), Catch::StartsWith("{\"details\":\""));
+  }
 }
 
 TEST_CASE("overlapping lists of events give each event once") {

@@ -179,6 +179,25 @@ TEST_CASE("the page of a dead job says why and what to do") {
   CHECK_THAT(page, !Catch::Contains("Last output"));
 }
 
+TEST_CASE("a parked job says since when, why, and how much of it is in swap") {
+  use_utc();
+  auto row = running();
+  row.state = "parked";
+  row.reason = "12M of 1.8G available, less than 92M";
+  row.frozen_since = 121'000'000;
+  CHECK(*render_jobs({row}, "ID,ST,REASON", {.legend = false}) == "42 S  12M of 1.8G available, less than 92M\n");
+  CHECK_THAT(render_status({.row = row}, false),
+             Catch::Contains("State: parked since 1970-01-01 00:02:01: 12M of 1.8G available, less than 92M\n"));
+  row.usage.insert_or_assign("swap_current", Value(gibibyte));
+  CHECK_THAT(render_status({.row = row}, false), Catch::Contains("less than 92M; its 1.0G are in swap\n"));
+  // The object's numbers are newer than the row's.
+  const ValueMap properties{{"Usage", Value(ValueMap{{"swap_current", Value(2 * gibibyte)}})}};
+  CHECK_THAT(render_status({.row = row, .properties = properties}, false), Catch::Contains("; its 2.0G are in swap\n"));
+  row.state = "frozen";
+  row.reason = "";
+  CHECK_THAT(render_status({.row = row}, false), Catch::Contains("State: frozen since 1970-01-01 00:02:01\n"));
+}
+
 TEST_CASE("a claim that was learned is called so") {
   auto row = running();
   row.limits = {{"memory_learned", Value(3 * gibibyte)}};
@@ -239,6 +258,17 @@ TEST_CASE("the page of the machine") {
   CHECK_THAT(render_machine(properties, {}, {}, false), !Catch::Contains("Cores"));
 }
 
+TEST_CASE("the machine says how short memory is") {
+  const auto page = [](std::uint32_t level) {
+    return render_machine({{"PressureLevel", Value(level)}}, {}, {}, false);
+  };
+  CHECK_THAT(page(0), Catch::Contains("Pressure: none\n"));
+  CHECK_THAT(page(1), Catch::Contains("Pressure: level 1: ") && Catch::Contains("slowed down"));
+  CHECK_THAT(page(2), Catch::Contains("Pressure: level 2: ") && Catch::Contains("parked in swap"));
+  CHECK_THAT(page(3), Catch::Contains("Pressure: level 3: ") && Catch::Contains("ended"));
+  CHECK_THAT(render_machine({}, {}, {}, false), !Catch::Contains("Pressure"));
+}
+
 TEST_CASE("limits are shown in the unit of their key") {
   CHECK(format_limit("memory_max", Value(gibibyte)) == "1.0G");
   CHECK(format_limit("swap_max", Value(unlimited)) == "unlimited");
@@ -258,5 +288,26 @@ TEST_CASE("an event is one line") {
                       {"reason", Value("oom own-limit")},
                       {"message", Value("two\nlines")}}) ==
         "1970-01-01 00:01:01  job 42  running -> finished  oom own-limit  two lines\n");
+  CHECK(render_event({{"time", Value(std::uint64_t{61'000'000})},
+                      {"job", Value(std::uint32_t{7})},
+                      {"kind", Value("decision")},
+                      {"old", Value("running")},
+                      {"new", Value("running")},
+                      {"reason", Value("park")},
+                      {"message", Value("park 7 'evaluate' (812M): 26M of 1.8G available, less than 92M")},
+                      {"details", Value("{}")}}) ==
+        "1970-01-01 00:01:01  job 7  park 7 'evaluate' (812M): 26M of 1.8G available, less than 92M\n");
+  CHECK(render_event({{"kind", Value("decision")},
+                      {"reason", Value("level")},
+                      {"message", Value("pressure level 0 to 1: 170M of 1.8G available")}}) ==
+        "-  mljobd  pressure level 0 to 1: 170M of 1.8G available\n");
+  // A retry is decided at a change of state.
+  CHECK(render_event({{"job", Value(std::uint32_t{7})},
+                      {"kind", Value("decision")},
+                      {"old", Value("running")},
+                      {"new", Value("queued")},
+                      {"reason", Value("retry 1 of 3 in 10s")},
+                      {"message", Value("Job 7 exited with code 1.")}}) ==
+        "-  job 7  running -> queued  retry 1 of 3 in 10s  Job 7 exited with code 1.\n");
   CHECK(render_event({{"message", Value("started")}}) == "-  mljobd  started\n");
 }

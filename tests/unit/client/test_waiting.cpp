@@ -45,11 +45,24 @@ TEST_CASE("a job that was requeued has not finished") {
   CHECK_FALSE(tracker.complete());
 }
 
+TEST_CASE("a parked job has not finished") {
+  WaitTracker tracker({1}, WaitFor::done, WaitMode::all);
+  CHECK_FALSE(tracker.concerns(1, "parked"));
+  tracker.update({.id = 1, .state = "parked", .start_time = 5});
+  CHECK_FALSE(tracker.complete());
+}
+
 TEST_CASE("waiting for the start") {
   WaitTracker tracker({1}, WaitFor::running, WaitMode::all);
   SECTION("it runs") {
     CHECK(tracker.concerns(1, "running"));
     tracker.update({.id = 1, .state = "running"});
+    CHECK(tracker.exit_code() == 0);
+  }
+  SECTION("it stands still, having started") {
+    const auto* state = GENERATE("frozen", "parked");
+    CHECK(tracker.concerns(1, state));
+    tracker.update({.id = 1, .state = state});
     CHECK(tracker.exit_code() == 0);
   }
   SECTION("it ran and is over: what one wanted has happened") {
