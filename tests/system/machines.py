@@ -6,6 +6,8 @@ DEFAULT = "plain"
 MACHINES = {
     "plain": {"memory": "2G", "cpus": 2},
     "swap": {"memory": "2G", "cpus": 2, "swap": "1G"},
+    # Room for everything that has to give way.
+    "parking": {"memory": "2G", "cpus": 2, "swap": "2G"},
     "reboot": {"memory": "2G", "cpus": 2, "cold": True},
     # Of its own for the package, which is removed in it.
     "package": {"memory": "2G", "cpus": 2},

@@ -21,6 +21,11 @@ class Night(Scenario):
 
     test_seconds = 60 + NIGHT_SECONDS * NIGHTS
 
+    def setUp(self):
+        super().setUp()
+        # The limits alone: what gives way before they fire is another scenario (pressure.py).
+        self.configure(pressure={"mode": "off"})
+
     def spend_night(self, *validate_options):
         """One night; the training must complete whatever the validation does. Returns both rows."""
         guarded = {unit: product.unit_property(unit, "MainPID") for unit in GUARDED}

@@ -13,7 +13,7 @@ from product import ALICE, ROOT, Client, eventually
 
 FULL = bool(os.environ.get("FULL"))
 START_SECONDS = 60
-UNFINISHED = ("queued", "held", "starting", "running", "frozen", "stopping")
+UNFINISHED = ("queued", "held", "starting", "running", "frozen", "parked", "stopping")
 
 
 class Scenario(unittest.TestCase):

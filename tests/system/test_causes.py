@@ -59,12 +59,14 @@ class MemoryCauses(Scenario):
         self.assert_oom(row, "class-limit", 120 * MEBIBYTE)
 
     def test_total_limit(self):
+        self.configure(pressure={"mode": "off"})
         limit = int((product.CGROUPS / "mljob.slice/memory.max").read_text())
         row = self.wait_finished(self.alice.submit("python3", "-c", GROW), 240)
         cause = self.assert_oom(row, "total-limit", limit)
         self.assertIn("--mem", cause["advice"])
 
     def test_the_less_important_job_goes_first(self):
+        self.configure(pressure={"mode": "off"})
         train = self.alice.submit("sleep", "1000", class_="train")
         validate = self.alice.submit("sleep", "1000", class_="validate")
         self.wait_until(train, "running")
