@@ -63,7 +63,7 @@ struct SchedulerInput {
   std::span<const JobClass> classes{};
   Bytes memory_capacity = 0;  // for all claims together
   bool draining = false;
-  std::string pressure{};  // why nothing is started while memory is short; empty: it is not
+  std::string pressure{};           // why nothing is started while memory is short; empty: it is not
   std::uint32_t start_limit = 0;    // at most so many starts in this plan; the next plan goes on
   std::uint32_t core_capacity = 0;  // whole physical cores that may be reserved
   Now now{};

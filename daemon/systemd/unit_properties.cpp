@@ -12,7 +12,6 @@ namespace {
 
 using Properties = std::vector<UnitProperty>;
 
-
 // Of systemd's AllowedCPUs: one bit for each logical CPU, the lowest first.
 std::vector<std::uint8_t> cpu_mask(const core::CpuList& cpus) {
   std::vector<std::uint8_t> mask;
