@@ -95,18 +95,22 @@ bool PressureGuard::has_room_for(core::Bytes memory) const {
 
 void PressureGuard::jobs_changed() {
   if (!machine_ || timer_->armed() || manager_.active_jobs().empty()) return;
-  timer_->arm(loop_.now().boot);
+  // Not at once: most of what there is to open would be for a job that is over before it could do harm.
+  timer_->arm(loop_.now().boot + manager_.settings().pressure.sample_interval);
 }
 
-// One trigger for all jobs: the kernel keeps a thread for each cgroup that has one.
+// One trigger for all jobs: the kernel keeps a thread for each cgroup that has one. It is kept while no job runs, for
+// to close it waits for every CPU.
 void PressureGuard::arm_trigger() {
-  if (trigger_watch_ && trigger_watch_->enabled()) return;
+  if (trigger_watch_ && trigger_alive_) return trigger_watch_->enable();
   trigger_watch_.reset();
   auto trigger = kernel::PressureTrigger::arm(paths_.cgroup_root + "/" + paths_.cgroup_prefix +
                                               std::string(core::root_slice) + "/memory.pressure");
   if (!trigger) return;  // looked at every second all the same; doctor tells of a kernel without PSI
   trigger_ = std::move(*trigger);
+  trigger_alive_ = true;
   trigger_watch_ = loop_.make_watch(trigger_->fd(), EPOLLPRI, [this](std::uint32_t events) {
+    trigger_alive_ = (events & EPOLLERR) == 0;
     if ((events & EPOLLPRI) != 0) timer_->arm(loop_.now().boot + earliest_look);
   });
 }

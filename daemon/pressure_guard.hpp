@@ -91,6 +91,7 @@ class PressureGuard {
   std::map<core::JobId, Sampled> samplers_;
   std::unique_ptr<systemd::EventLoop::Timer> timer_;
   std::optional<kernel::PressureTrigger> trigger_;
+  bool trigger_alive_ = false;  // its cgroup is still there
   std::unique_ptr<systemd::EventLoop::Watch> trigger_watch_;
   kernel::MemoryReclaimer reclaimer_;
   std::unique_ptr<systemd::EventLoop::Watch> reclaimer_watch_;
