@@ -286,7 +286,7 @@ void PressureGuard::move_out(const core::Job& job) {
   auto target = kernel::open_reclaim_target(paths_.cgroup_root, paths_.cgroup_prefix + core::job_slice_cgroup(job));
   if (!target) return give_up_park(job.id, target.error().message);
   const auto id = reclaimer_.submit({.target = std::move(*target), .floor = park_floor, .longest = longest_park});
-  moves_.emplace(id, Move{.job = job.id, .by_hand = parked_by_hand(job.state)});
+  moves_.emplace(id, job.id);
 }
 
 // The policy wakes a job that it parked itself, when it hears of it; one that a person parked has nobody else.
@@ -306,7 +306,7 @@ void PressureGuard::reclaim_reports() {
 void PressureGuard::reclaim_ended(const kernel::ReclaimReport& report) {
   const auto found = moves_.find(report.id);
   if (found == moves_.end()) return;
-  const auto id = std::exchange(found->second.job, 0);
+  const auto id = found->second;
   moves_.erase(found);
   const auto* job = manager_.find(id);
   if (job == nullptr || !std::holds_alternative<core::Parked>(job->state)) return;
@@ -322,9 +322,12 @@ void PressureGuard::reclaim_ended(const kernel::ReclaimReport& report) {
                        : "moving its memory out ended with \"" + std::string(std::strerror(report.error)) + "\"");
 }
 
+// Its report is still to come, when the job may have been parked anew: it is then nobody's.
 void PressureGuard::cancel_move(core::JobId id) {
-  for (const auto& [reclaim, move] : moves_) {
-    if (move.job == id) reclaimer_.cancel(reclaim);
+  for (auto& [reclaim, job] : moves_) {
+    if (job != id) continue;
+    reclaimer_.cancel(reclaim);
+    job = 0;
   }
 }
 

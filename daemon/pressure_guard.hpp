@@ -54,10 +54,6 @@ class PressureGuard {
     std::uint32_t attempt = 0;
     kernel::CgroupSampler sampler;
   };
-  struct Move {
-    core::JobId job = 0;
-    bool by_hand = false;
-  };
 
   void step();
   [[nodiscard]] core::PressureSnapshot look();
@@ -95,7 +91,7 @@ class PressureGuard {
   std::unique_ptr<systemd::EventLoop::Watch> trigger_watch_;
   kernel::MemoryReclaimer reclaimer_;
   std::unique_ptr<systemd::EventLoop::Watch> reclaimer_watch_;
-  std::map<kernel::ReclaimId, Move> moves_;
+  std::map<kernel::ReclaimId, core::JobId> moves_;  // 0: of a job that is not to be parked any more
 };
 
 }  // namespace mljobd
