@@ -118,7 +118,7 @@ TEST_CASE("while a level only lasts, nothing more is done") {
 TEST_CASE("a park comes before a kill, at every level, and one at a time") {
   Bench bench = night();
   bench.swap(2000, 2000);
-  bench.available(GENERATE(90, 30, 15));
+  bench.available(GENERATE(Bytes{90}, Bytes{30}, Bytes{15}));
   const auto made = bench.run(milliseconds(300));
   REQUIRE(jobs_of<Park>(made) == Ids{2});
   CHECK(only<Park>(made).front().action == PressureAction(Park{400 * mebibyte}));
