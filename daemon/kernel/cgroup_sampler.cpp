@@ -14,13 +14,13 @@ namespace {
 // memory.stat of Linux 6.1 takes about 1.5 KiB, with 64-bit counters that are all full 2.5.
 constexpr std::size_t buffer_size = 8192;
 
-core::Error unreadable(const std::string& path, const char* file, int number) {
+tl::unexpected<core::Error> unreadable(const std::string& path, const char* file, int number) {
   if (number == ENOENT || number == ENODEV) {
-    return {core::ErrorCode::storage, "the cgroup " + path + " has no " + file +
-                                          ": its memory cannot be watched without the memory controller "
-                                          "(`jobctl doctor` says what this machine lacks)"};
+    return core::failure(core::ErrorCode::storage, "the cgroup " + path + " has no " + file +
+                                                       ": its memory cannot be watched without the memory controller "
+                                                       "(`jobctl doctor` says what this machine lacks)");
   }
-  return file_failure("read", path + "/" + file, number != 0 ? number : EIO).value();
+  return tl::unexpected<core::Error>(file_failure("read", path + "/" + file, number != 0 ? number : EIO).value());
 }
 
 }  // namespace
@@ -87,8 +87,8 @@ core::Expected<core::CgroupMemory> CgroupSampler::sample() const {
   const HeldText last = cgroup_events_.read_piece(buffer);
   if (last.error != 0) return tl::unexpected(cgroup_is_gone(path_));
   memory.populated = parse_populated(last.text);
-  if (!current) return tl::unexpected(unreadable(path_, "memory.current", current_text.error));
-  if (stat_text.error != 0) return tl::unexpected(unreadable(path_, "memory.stat", stat_text.error));
+  if (!current) return unreadable(path_, "memory.current", current_text.error);
+  if (stat_text.error != 0) return unreadable(path_, "memory.stat", stat_text.error);
   return memory;
 }
 

@@ -77,7 +77,10 @@ int measure_cgroups(const std::string& root, const std::string& path) {
       samplers.push_back(std::move(*sampler));
     }
     std::size_t next = 0;
-    const double cost = nanoseconds_per_sample([&] { (void)samplers[next++ % jobs].sample(); });
+    const double cost = nanoseconds_per_sample([&] {
+      (void)samplers[next].sample();
+      if (++next == samplers.size()) next = 0;
+    });
     std::printf("cgroup   %4zu jobs  %7.0f ns a job  %5zu descriptors  %6.3f %% of a core at 1 Hz\n", jobs, cost,
                 jobs * kernel::CgroupSampler::descriptors, cost * static_cast<double>(jobs) / 1e9 * 100);
   }
