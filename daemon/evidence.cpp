@@ -76,9 +76,15 @@ bool read_start_failure(core::Evidence& evidence, const core::Job& job, const En
                           evidence.exit.status >= first_own_code && evidence.exit.status <= last_own_code;
   if (!suspicious) return false;
   evidence.spawn_failure = systemd::find_spawn_failure(ended.status.unit, ended.status.invocation_id, job.owner);
+  if (evidence.spawn_failure) return false;
+  // A program that ends in its first millisecond may count as a failed start. What fails before it is written down by
+  // the process itself, and so before its end is: with the one there and not the other, the program ran.
+  if (systemd::find_exit(ended.status.unit, ended.status.invocation_id)) {
+    evidence.start_job_failed = false;
+    return false;
+  }
   // To PID 1 a launcher that could not open the job's files is a program that ran: only its own record tells.
-  const bool launched = systemd::goes_through_launcher(job.spec);
-  return (ended.start_failed || launched) && !evidence.spawn_failure;
+  return ended.start_failed || systemd::goes_through_launcher(job.spec);
 }
 
 void read_oomd_record(core::Evidence& evidence, const core::Job& job, const EndedUnit& ended) {

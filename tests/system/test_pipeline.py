@@ -83,7 +83,7 @@ class Mistakes(Scenario):
     CASES = (
         ('"command": "true", "after": "a"', 2, "a -> b -> a"),
         ('"command": "true", "after": "nowhere"', 3, "'nowhere'"),
-        ('"command": "true"}, {"name": "b", "command": "true"', 3, "the name 'b'"),
+        ('"command": "true"}, {"name": "b", "command": "true"', 3, "two stages are called 'b'"),
         ('"command": "true", "mem": 12', 3, "mem:"),
         ('"command": "true", "mems": "12G"', 3, "'mems'"),
         ('"command": 5', 3, "command"),
