@@ -1,6 +1,5 @@
 #include "store/pressure_record.hpp"
 
-#include <concepts>
 #include <type_traits>
 
 #include "store/record_archive.hpp"
@@ -11,9 +10,6 @@ struct PressureDocument {
   std::string boot_id{};
   core::PressureState state{};
 };
-
-template <class T, class Of>
-concept Either = std::same_as<std::remove_const_t<T>, Of>;
 
 template <class Archive>
 void describe(Archive& archive, Either<PressureDocument> auto& document) {
@@ -77,13 +73,7 @@ std::string encode_pressure_state(const core::PressureState& state, const std::s
 
 core::Expected<core::PressureState> decode_pressure_state(std::string_view text, const std::string& boot_id) {
   PressureDocument document;
-  try {
-    Reader::decode(Json::parse(text), document);
-  } catch (const RecordError& error) {
-    return core::failure(core::ErrorCode::storage, error.what());
-  } catch (const Json::exception& error) {
-    return core::failure(core::ErrorCode::storage, error.what());
-  }
+  if (const auto decoded = decode_text(text, document); !decoded) return tl::unexpected(decoded.error());
   return document.boot_id == boot_id ? document.state : core::PressureState{};
 }
 

@@ -1,19 +1,10 @@
 #include "store/record.hpp"
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "store/record_archive.hpp"
-
-namespace mljobd::store {
-
-// The type itself or its const form: written from the one, read into the other.
-template <class T, class Of>
-concept Either = std::same_as<std::remove_const_t<T>, Of>;
-
-}  // namespace mljobd::store
 
 // Beside the types that they describe: argument-dependent lookup, by which the archives find them, does not look into
 // unnamed namespaces.
@@ -211,34 +202,18 @@ void describe(Archive& archive, Either<Job> auto& job) {
 }  // namespace mljobd::core
 
 namespace mljobd::store {
-namespace {
-
-template <class Value>
-core::Expected<void> decode(std::string_view text, Value& value) {
-  try {
-    Reader::decode(Json::parse(text), value);
-    return {};
-  } catch (const RecordError& error) {
-    return core::failure(core::ErrorCode::storage, error.what());
-  } catch (const Json::exception& error) {
-    return core::failure(core::ErrorCode::storage, error.what());
-  }
-}
-
-}  // namespace
-
 std::string encode_record(const core::Job& job) { return Writer::encode(job).dump(); }
 std::string encode_specification(const core::JobSpec& specification) { return Writer::encode(specification).dump(); }
 std::string encode_environment(const core::JobSpec& specification) {
   return Writer::encode(specification.environment).dump();
 }
 
-core::Expected<void> decode_record(std::string_view text, core::Job& job) { return decode(text, job); }
+core::Expected<void> decode_record(std::string_view text, core::Job& job) { return decode_text(text, job); }
 core::Expected<void> decode_specification(std::string_view text, core::JobSpec& specification) {
-  return decode(text, specification);
+  return decode_text(text, specification);
 }
 core::Expected<void> decode_environment(std::string_view text, core::JobSpec& specification) {
-  return decode(text, specification.environment);
+  return decode_text(text, specification.environment);
 }
 
 }  // namespace mljobd::store

@@ -22,13 +22,16 @@ namespace mljobd::store {
 
 using Json = nlohmann::json;
 
-// Thrown while a record is read, caught at the edge of record.cpp.
+// Thrown while a record is read, caught in decode_text().
 struct RecordError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 template <class T>
 concept Enumeration = std::is_enum_v<T>;
+// The type itself or its const form: written from the one, read into the other.
+template <class T, class Of>
+concept Either = std::same_as<std::remove_const_t<T>, Of>;
 template <class T>
 concept Number = std::integral<T> && !std::same_as<T, bool>;
 
@@ -178,5 +181,18 @@ class Reader {
 
   const Json& object_;
 };
+
+// The edge at which what the readers throw becomes an error (storage, the message a reason without a subject).
+template <class Value>
+core::Expected<void> decode_text(std::string_view text, Value& value) {
+  try {
+    Reader::decode(Json::parse(text), value);
+    return {};
+  } catch (const RecordError& error) {
+    return core::failure(core::ErrorCode::storage, error.what());
+  } catch (const Json::exception& error) {
+    return core::failure(core::ErrorCode::storage, error.what());
+  }
+}
 
 }  // namespace mljobd::store
