@@ -204,6 +204,8 @@ class JobManager {
   void learn_memory(const Caller& caller, core::JobSpec& spec) const;
   [[nodiscard]] core::Expected<void> check_room_for_output() const;
   [[nodiscard]] core::Expected<core::Job*> owned(const Caller& caller, core::JobId id);
+  [[nodiscard]] core::Expected<core::Job*> owned_and_ready(const Caller& caller, core::JobId id,
+                                                           const core::JobEvent& event);
   [[nodiscard]] core::Expected<void> request(const Caller& caller, core::JobId id, const core::JobEvent& event);
   [[nodiscard]] core::Expected<void> check_start_now(const core::JobSpec& spec) const;
   core::Expected<core::Job*> add_job(const Caller& caller, core::JobSpec spec,

@@ -9,6 +9,7 @@
 #include "users.hpp"
 
 namespace mljobd {
+
 std::uint32_t JobManager::pressure_level() const { return guard_->level(); }
 
 core::PressureState JobManager::stored_pressure_state() const {
@@ -70,12 +71,8 @@ void JobManager::park(const Caller& caller, core::JobId id, Done done) {
 }
 
 void JobManager::unpark(const Caller& caller, core::JobId id, Done done) {
-  const auto job = owned(caller, id);
+  const auto job = owned_and_ready(caller, id, core::UnparkDone{});
   if (!job) return done(tl::unexpected(job.error()));
-  core::Job trial = **job;
-  if (const auto possible = core::apply(trial, core::UnparkDone{}, loop_.now()); !possible) {
-    return done(tl::unexpected(possible.error()));
-  }
   guard_->unpark(**job, std::move(done));
 }
 

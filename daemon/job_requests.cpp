@@ -160,6 +160,18 @@ core::Expected<void> JobManager::request(const Caller& caller, core::JobId id, c
   return transition(**job, event);
 }
 
+// What PID 1 is to do first happens to the job only when it has been done; that it can is known before.
+core::Expected<core::Job*> JobManager::owned_and_ready(const Caller& caller, core::JobId id,
+                                                       const core::JobEvent& event) {
+  const auto job = owned(caller, id);
+  if (!job) return job;
+  core::Job trial = **job;
+  if (const auto possible = core::apply(trial, event, loop_.now()); !possible) {
+    return tl::unexpected(possible.error());
+  }
+  return job;
+}
+
 core::Expected<void> JobManager::cancel(const Caller& caller, core::JobId id) {
   return request(caller, id, core::CancelRequested{.by = caller.uid, .by_name = user_label(caller.uid)});
 }
@@ -178,12 +190,8 @@ core::Expected<void> JobManager::requeue(const Caller& caller, core::JobId id) {
 }
 
 void JobManager::freeze(const Caller& caller, core::JobId id, Done done) {
-  const auto job = owned(caller, id);
+  const auto job = owned_and_ready(caller, id, core::FreezeDone{});
   if (!job) return done(tl::unexpected(job.error()));
-  core::Job trial = **job;
-  if (const auto possible = core::apply(trial, core::FreezeDone{}, loop_.now()); !possible) {
-    return done(tl::unexpected(possible.error()));
-  }
   runner_->freeze(**job, [this, id, done = std::move(done)](core::Expected<void> result) {
     if (result) handle(id, core::FreezeDone{});
     done(std::move(result));
@@ -191,12 +199,8 @@ void JobManager::freeze(const Caller& caller, core::JobId id, Done done) {
 }
 
 void JobManager::thaw(const Caller& caller, core::JobId id, Done done) {
-  const auto job = owned(caller, id);
+  const auto job = owned_and_ready(caller, id, core::ThawDone{});
   if (!job) return done(tl::unexpected(job.error()));
-  core::Job trial = **job;
-  if (const auto possible = core::apply(trial, core::ThawDone{}, loop_.now()); !possible) {
-    return done(tl::unexpected(possible.error()));
-  }
   runner_->thaw(**job, [this, id, done = std::move(done)](core::Expected<void> result) {
     if (result) handle(id, core::ThawDone{});
     done(std::move(result));

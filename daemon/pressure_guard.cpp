@@ -1,7 +1,8 @@
 #include "pressure_guard.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -208,6 +209,12 @@ void PressureGuard::execute(const core::Decision& decision) {
       decision.action);
 }
 
+void PressureGuard::override_limits(core::JobId id, const core::Limits& limits, core::ActionOutcome::What what) {
+  const auto* job = manager_.find(id);
+  if (job == nullptr || !runner_.holds_units(id)) return;
+  runner_.override_limits(*job, limits, reporting(id, what));
+}
+
 JobRunner::Done PressureGuard::reporting(core::JobId id, core::ActionOutcome::What what) {
   return [this, id, what](const core::Expected<void>& result) {
     if (result) return;
@@ -217,29 +224,25 @@ JobRunner::Done PressureGuard::reporting(core::JobId id, core::ActionOutcome::Wh
 }
 
 void PressureGuard::execute(core::JobId id, const core::Throttle& action) {
-  const auto* job = manager_.find(id);
-  if (job == nullptr || !runner_.holds_units(id)) return;
   core::Limits limits;
   limits.memory_high = action.memory_high;
   limits.cpu_weight = action.cpu_weight;
   limits.io_weight = action.io_weight;
-  runner_.override_limits(*job, limits, reporting(id, core::ActionOutcome::What::throttle));
+  override_limits(id, limits, core::ActionOutcome::What::throttle);
 }
 
 void PressureGuard::execute(core::JobId id, const core::Unthrottle& action) {
   const auto* job = manager_.find(id);
-  if (job == nullptr || !runner_.holds_units(id)) return;
-  auto limits = runner_.usual_weights(*job);
+  if (job == nullptr) return;
+  auto limits = JobRunner::usual_weights(*job);
   limits.memory_high = job->spec.limits.memory_high.value_or(action.memory_high);
-  runner_.override_limits(*job, limits, reporting(id, core::ActionOutcome::What::unthrottle));
+  override_limits(id, limits, core::ActionOutcome::What::unthrottle);
 }
 
 void PressureGuard::execute(core::JobId id, const core::ReleaseHigh& action) {
-  const auto* job = manager_.find(id);
-  if (job == nullptr || !runner_.holds_units(id)) return;
   core::Limits limits;
   limits.memory_high = action.memory_high;
-  runner_.override_limits(*job, limits, reporting(id, core::ActionOutcome::What::release_high));
+  override_limits(id, limits, core::ActionOutcome::What::release_high);
 }
 
 void PressureGuard::execute(core::JobId id, const core::Kill& /*action*/) {

@@ -68,6 +68,7 @@ class PressureGuard {
   void execute(core::JobId id, const core::Unpark& action);
   void execute(core::JobId id, const core::Kill& action);
   void execute(core::JobId id, const core::ReleaseHigh& action);
+  void override_limits(core::JobId id, const core::Limits& limits, core::ActionOutcome::What what);
   [[nodiscard]] JobRunner::Done reporting(core::JobId id, core::ActionOutcome::What what);
   void move_out(const core::Job& job);
   void give_up_park(core::JobId id, const std::string& why);
