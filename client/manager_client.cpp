@@ -43,6 +43,7 @@ struct ManagerClient::Connection {
   Bus bus = Bus::system;
   std::unique_ptr<sdbus::IConnection> link;
   std::unique_ptr<sdbus::IProxy> manager;
+  std::string daemon_name;  // on the bus, ":1.42": whose answer was the last
   sdbus::Slot daemon_watch;
 
   // Asked for, not made up: a job of the history has an object only once somebody asks for it.
@@ -69,14 +70,21 @@ struct ManagerClient::Connection {
 
   // The answer of a method of the manager, to be read as it is.
   template <class... Arguments>
-  sdbus::MethodReply ask(const char* method, const Arguments&... arguments) const {
+  sdbus::MethodReply ask(const char* method, const Arguments&... arguments) {
     auto call = manager->createMethodCall(manager_interface, method);
     (void)(call << ... << arguments);
-    return manager->callMethod(call);
+    auto answer = manager->callMethod(call);
+    daemon_name = answer.getSender();
+    return answer;
+  }
+
+  // Anybody on the bus may send a signal of that name straight to us, but not in another's name.
+  [[nodiscard]] bool is_from_daemon(const sdbus::Message* message) const {
+    return message != nullptr && !daemon_name.empty() && message->getSender() == daemon_name;
   }
 
   template <class... Arguments>
-  Outcome<Rows> rows(const char* method, const Arguments&... arguments) const {
+  Outcome<Rows> rows(const char* method, const Arguments&... arguments) {
     return guarded([&] {
       auto answer = ask(method, arguments...);
       return read_dictionaries(answer);
@@ -84,7 +92,7 @@ struct ManagerClient::Connection {
   }
 
   template <class... Arguments>
-  Outcome<core::ValueMap> dictionary(const char* method, const Arguments&... arguments) const {
+  Outcome<core::ValueMap> dictionary(const char* method, const Arguments&... arguments) {
     return guarded([&] {
       auto answer = ask(method, arguments...);
       return read_dictionary(answer);
@@ -124,11 +132,8 @@ Outcome<std::unique_ptr<ManagerClient>> ManagerClient::connect(Bus bus) {
 Outcome<core::JobId> ManagerClient::submit(const core::ValueMap& spec, const core::ValueMap& options) {
   return connection_->guarded([&] {
     core::JobId id = 0;
-    sdbus::ObjectPath path;
-    connection_->manager->callMethod("Submit")
-        .onInterface(manager_interface)
-        .withArguments(mljobd::bus::to_variants(spec), mljobd::bus::to_variants(options))
-        .storeResultsTo(id, path);
+    auto answer = connection_->ask("Submit", mljobd::bus::to_variants(spec), mljobd::bus::to_variants(options));
+    answer >> id;
     return id;
   });
 }
@@ -138,10 +143,8 @@ Outcome<std::vector<core::JobId>> ManagerClient::submit_pipeline(const Rows& spe
     std::vector<VariantMap> variants;
     for (const auto& spec : specs) variants.push_back(mljobd::bus::to_variants(spec));
     std::vector<sdbus::Struct<core::JobId, sdbus::ObjectPath>> jobs;
-    connection_->manager->callMethod("SubmitPipeline")
-        .onInterface(manager_interface)
-        .withArguments(variants, mljobd::bus::to_variants(options))
-        .storeResultsTo(jobs);
+    auto answer = connection_->ask("SubmitPipeline", variants, mljobd::bus::to_variants(options));
+    answer >> jobs;
     std::vector<core::JobId> ids;
     for (const auto& job : jobs) ids.push_back(job.get<0>());
     return ids;
@@ -251,10 +254,14 @@ Outcome<void> ManagerClient::subscribe(std::function<void(const StateChange&)> h
   return connection_->guarded([&] {
     connection_->manager->uponSignal("JobStateChanged")
         .onInterface(manager_interface)
-        .call([handler = std::move(handler)](std::uint32_t id, const sdbus::ObjectPath& /*job*/,
-                                             const std::string& old_state, const std::string& new_state,
-                                             const std::string& reason) {
-          handler({.id = id, .old_state = old_state, .new_state = new_state, .reason = reason});
+        .call([this, handler = std::move(handler)](std::uint32_t id, const sdbus::ObjectPath& /*job*/,
+                                                   const std::string& old_state, const std::string& new_state,
+                                                   const std::string& reason) {
+          handler({.id = id,
+                   .old_state = old_state,
+                   .new_state = new_state,
+                   .reason = reason,
+                   .certain = connection_->is_from_daemon(connection_->manager->getCurrentlyProcessedMessage())});
         });
     connection_->manager->finishRegistration();
   });

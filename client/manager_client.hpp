@@ -29,6 +29,7 @@ struct StateChange {
   std::string old_state{};
   std::string new_state{};
   std::string reason{};
+  bool certain = false;  // sent by the daemon that answered last, and not by somebody who speaks like it
 };
 
 class ManagerClient {

@@ -33,6 +33,13 @@ void WaitTracker::update(const JobRow& row) {
   }
 }
 
+bool WaitTracker::succeeded(core::JobId id, std::string_view new_state, std::string_view reason) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || new_state != "finished" || reason != "done") return false;
+  if (!found->second.arrived) found->second = {.arrived = true, .exit_code = 0};
+  return true;
+}
+
 bool WaitTracker::complete() const {
   const auto arrived = [](const auto& job) { return job.second.arrived; };
   return mode_ == WaitMode::any ? std::any_of(jobs_.begin(), jobs_.end(), arrived)

@@ -19,6 +19,9 @@ class WaitTracker {
   // A state that the bus announced. True if it may have brought a job to its goal: its row is worth a look.
   [[nodiscard]] bool concerns(core::JobId id, std::string_view new_state) const;
   void update(const JobRow& row);
+  // A success says all there is to know; of any other end the row tells the code. False if it is another end, or
+  // another job.
+  bool succeeded(core::JobId id, std::string_view new_state, std::string_view reason);
 
   [[nodiscard]] bool complete() const;
   [[nodiscard]] std::vector<core::JobId> outstanding() const;

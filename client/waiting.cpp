@@ -20,7 +20,9 @@ constexpr std::chrono::milliseconds longest_step(60'000);
 Outcome<void> JobWatch::start() {
   started_ = Clock::now();
   return client_.subscribe([this](const StateChange& change) {
-    if (tracker_ != nullptr && tracker_->concerns(change.id, change.new_state)) stale_ = true;
+    if (tracker_ == nullptr) return;
+    if (change.certain && tracker_->succeeded(change.id, change.new_state, change.reason)) return;
+    if (tracker_->concerns(change.id, change.new_state)) stale_ = true;
   });
 }
 
@@ -78,7 +80,7 @@ Outcome<bool> JobWatch::step(WaitTracker& tracker, std::chrono::milliseconds tim
     if (auto ran = client_.run_once(time); !ran) return tl::unexpected(ran.error());
   }
   mention_absence();
-  if (!stale_ || Clock::now() < next_look_) return false;
+  if (!stale_ || tracker.complete() || Clock::now() < next_look_) return false;
   return look(tracker);
 }
 

@@ -1,6 +1,7 @@
 #include "job_manager.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/format.hpp"
@@ -31,6 +32,16 @@ void name_who_stopped(core::Job& job, const core::JobState& before) {
   const auto* stopping = std::get_if<core::Stopping>(&before);
   if (finished == nullptr || stopping == nullptr || finished->cause.what != core::CauseKind::user) return;
   finished->cause.by = user_label(stopping->by);
+}
+
+// "starting -> running -> finished (done)"
+std::string path_of(const std::vector<const StateChange*>& steps) {
+  std::string path = steps.front()->old_state.empty() ? "new" : steps.front()->old_state;
+  for (const auto* step : steps) {
+    path += " -> " + step->new_state;
+    if (!step->reason.empty()) path += " (" + step->reason + ")";
+  }
+  return path;
 }
 
 }  // namespace
@@ -159,8 +170,8 @@ void JobManager::reserve_id(core::JobId id) {
   if (const auto raised = store_.raise_last_id(id); !raised) log::warning(raised.error().message);
 }
 
-// --- One turn: plan, make durable, announce, answer, act. Everything that became known in one iteration of the loop
-// --- shares one transaction.
+// --- One turn: plan, make durable, act, answer, announce. Everything that became known in one iteration of the loop
+// --- shares one transaction. PID 1 has its work before the bus is busy with the news of it.
 
 void JobManager::schedule_flush() { flush_->schedule(); }
 
@@ -168,9 +179,11 @@ void JobManager::flush() {
   if (replan_ && started_ && !storage_failing_) plan_when_due();
   const bool durable = persist();
   divide_cpus();
-  announce();
-  if (durable) answer();
+  // What acting brings about is for the next turn: it is not durable yet.
+  const auto changes = std::exchange(announcements_, {});
   act();
+  if (durable) answer();
+  announce(changes);
   guard_->act();
   guard_->jobs_changed();
   // Only now: what is to be done about the ended ones needs their records.
@@ -237,20 +250,26 @@ void JobManager::persist_failed(const core::Error& error) {
   retry_timer_->arm(loop_.now().boot + storage_retry_interval);
 }
 
-void JobManager::announce() {
-  const auto announcements = std::exchange(announcements_, {});
-  for (const auto& change : announcements) {
-    const auto* job = find(change.id);
+void JobManager::announce(const std::vector<StateChange>& changes) {
+  std::map<core::JobId, std::vector<const StateChange*>> of_job;
+  for (const auto& change : changes) of_job[change.id].push_back(&change);
+  for (const auto& [id, steps] : of_job) {
+    const auto* job = find(id);
     if (job == nullptr) continue;
-    log::job(change.id, (change.old_state.empty() ? "new" : change.old_state) + " -> " + change.new_state +
-                            (change.reason.empty() ? "" : " (" + change.reason + ")"));
-    if (change.old_state.empty()) observer_->job_added(*job);
-    observer_->job_changed(*job, change);
+    log::job(id, path_of(steps));
+    if (steps.front()->old_state.empty()) {
+      observer_->job_added(*job);
+    } else {
+      observer_->job_changed(*job, steps.size());
+    }
+  }
+  for (const auto& change : changes) {
+    if (const auto* job = find(change.id)) observer_->state_changed(*job, change);
   }
   for (const auto id : std::exchange(reason_changed_, {})) {
     if (const auto* job = find(id)) observer_->details_changed(*job);
   }
-  if (!announcements.empty()) observer_->counts_changed();
+  if (!changes.empty()) observer_->counts_changed();
   announce_decisions();
 }
 

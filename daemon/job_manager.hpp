@@ -49,13 +49,15 @@ struct StateChange {
   std::string reason{};
 };
 
-// Told of changes after they are durable; the bus front end.
+// Told of changes after they are durable; the bus front end. Of what a turn has done to a job it is told once, as it is
+// now, and then of each step on the way.
 class JobObserver {
  public:
   virtual ~JobObserver() = default;
   virtual void job_added(const core::Job& job) = 0;
   virtual void job_recalled(const core::Job& job) = 0;  // from the history: not new, but in memory again
-  virtual void job_changed(const core::Job& job, const StateChange& change) = 0;
+  virtual void job_changed(const core::Job& job, std::size_t steps) = 0;
+  virtual void state_changed(const core::Job& job, const StateChange& change) = 0;
   virtual void details_changed(const core::Job& job) = 0;
   virtual void job_forgotten(core::JobId id) = 0;
   virtual void counts_changed() = 0;
@@ -242,7 +244,7 @@ class JobManager {
   [[nodiscard]] bool persist();
   void persist_failed(const core::Error& error);
   void answer();
-  void announce();
+  void announce(const std::vector<StateChange>& changes);
   void announce_decisions();
   void act();
   void execute(const PendingAction& pending);
@@ -283,8 +285,8 @@ class JobManager {
   std::set<core::JobId> submitted_;  // dirty ones that are not in the store yet
   std::set<core::JobId> reason_changed_;
   std::vector<store::EventRecord> events_;
-  std::vector<StateChange> announcements_;
-  core::PressureDecisions decisions_;  // not announced yet
+  std::vector<StateChange> announcements_;  // of this turn
+  core::PressureDecisions decisions_;       // not announced yet
   std::optional<std::string> pressure_state_;
   std::vector<PendingAction> actions_;
   std::vector<std::pair<core::JobId, Reply>> replies_;

@@ -53,7 +53,8 @@ void FrontEnd::show_on_demand(core::JobId id) {
 }
 
 void FrontEnd::job_added(const core::Job& job) {
-  if (objects_.size() < most_unasked && show(job.id)) objects_.at(job.id)->emitInterfacesAddedSignal();
+  const bool wanted = objects_.size() < most_unasked || !core::is_waiting(job.state);
+  if (wanted && show(job.id)) objects_.at(job.id)->emitInterfacesAddedSignal();
   manager_object_.emitJobAdded(job.id, job_path(job.id));
 }
 
@@ -61,12 +62,15 @@ void FrontEnd::job_recalled(const core::Job& job) {
   if (show(job.id)) objects_.at(job.id)->emitInterfacesAddedSignal();
 }
 
-void FrontEnd::job_changed(const core::Job& job, const StateChange& change) {
+void FrontEnd::job_changed(const core::Job& job, std::size_t steps) {
   if (!core::is_waiting(job.state) && show(job.id)) {
     objects_.at(job.id)->emitInterfacesAddedSignal();
-  } else if (const auto found = objects_.find(job.id); found != objects_.end() && !change.old_state.empty()) {
-    found->second->announce_state();
+  } else if (const auto found = objects_.find(job.id); found != objects_.end()) {
+    found->second->announce_state(steps);
   }
+}
+
+void FrontEnd::state_changed(const core::Job& job, const StateChange& change) {
   manager_object_.emitJobStateChanged(job.id, job_path(job.id), change.old_state, change.new_state, change.reason);
 }
 

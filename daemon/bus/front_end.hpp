@@ -31,7 +31,8 @@ class FrontEnd final : public JobObserver {
 
   void job_added(const core::Job& job) override;
   void job_recalled(const core::Job& job) override;
-  void job_changed(const core::Job& job, const StateChange& change) override;
+  void job_changed(const core::Job& job, std::size_t steps) override;
+  void state_changed(const core::Job& job, const StateChange& change) override;
   void details_changed(const core::Job& job) override;
   void job_forgotten(core::JobId id) override;
   void counts_changed() override;

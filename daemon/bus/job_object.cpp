@@ -12,7 +12,8 @@ std::uint64_t microseconds(const std::optional<core::RealTime>& time) {
   return time ? static_cast<std::uint64_t>(time->time_since_epoch().count()) : 0;
 }
 
-const std::vector<std::string>& properties_of(const core::JobState& state) {
+// What changes on the way into a state, and on the way through several.
+const std::vector<std::string>& properties_of(const core::JobState& state, std::size_t steps) {
   static const std::vector<std::string> all{"State",   "Reason",   "Attempt",    "Unit",   "Slice", "StartTime",
                                             "EndTime", "ExitCode", "ExitSignal", "Result", "Cause", "Warnings"};
   static const std::vector<std::string> starting{"State", "Reason", "Attempt", "Unit", "Slice"};
@@ -20,6 +21,7 @@ const std::vector<std::string>& properties_of(const core::JobState& state) {
   static const std::vector<std::string> in_between{"State", "Reason"};
   static const std::vector<std::string> finished{"State",    "Reason",     "StartTime", "EndTime",
                                                  "ExitCode", "ExitSignal", "Result",    "Cause"};
+  if (steps > 1) return all;
   if (std::holds_alternative<core::Starting>(state)) return starting;
   if (std::holds_alternative<core::Running>(state)) return running;
   if (core::has_units(state)) return in_between;
@@ -52,7 +54,7 @@ void JobObject::emit(const std::vector<std::string>& properties) {
   getObject().emitPropertiesChangedSignal(org::mljobd1::Job_adaptor::INTERFACE_NAME, properties);
 }
 
-void JobObject::announce_state() { emit(properties_of(job().state)); }
+void JobObject::announce_state(std::size_t steps) { emit(properties_of(job().state, steps)); }
 
 void JobObject::announce_details() { emit({"Reason", "Limits", "Warnings", "Progress", "ProgressMessage"}); }
 

@@ -24,8 +24,8 @@ class JobObject final : public sdbus::AdaptorInterfaces<org::mljobd1::Job_adapto
   JobObject(const JobObject&) = delete;
   JobObject& operator=(const JobObject&) = delete;
 
-  void announce_state();    // after a change of state
-  void announce_details();  // after a change of anything else
+  void announce_state(std::size_t steps);  // after a change of state
+  void announce_details();                 // after a change of anything else
 
  private:
   void Cancel(const VariantMap& options) override;

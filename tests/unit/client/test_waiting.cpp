@@ -39,6 +39,19 @@ TEST_CASE("only signals that can matter are worth a look") {
   CHECK_FALSE(tracker.concerns(1, "finished"));
 }
 
+TEST_CASE("a success needs no look, any other end does") {
+  WaitTracker tracker({1, 2}, WaitFor::done, WaitMode::all);
+  CHECK_FALSE(tracker.succeeded(1, "running", ""));
+  CHECK_FALSE(tracker.succeeded(1, "finished", "failed"));
+  CHECK_FALSE(tracker.succeeded(3, "finished", "done"));
+  CHECK(tracker.outstanding() == std::vector<std::uint32_t>{1, 2});
+  CHECK(tracker.succeeded(1, "finished", "done"));
+  CHECK(tracker.outstanding() == std::vector<std::uint32_t>{2});
+  tracker.update(done(2, 3));
+  CHECK(tracker.succeeded(2, "finished", "done"));
+  CHECK(tracker.exit_code() == 3);
+}
+
 TEST_CASE("a job that was requeued has not finished") {
   WaitTracker tracker({1}, WaitFor::done, WaitMode::all);
   tracker.update({.id = 1, .state = "queued", .start_time = 5});
