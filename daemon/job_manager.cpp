@@ -171,7 +171,8 @@ void JobManager::reserve_id(core::JobId id) {
 }
 
 // --- One turn: plan, make durable, act, answer, announce. Everything that became known in one iteration of the loop
-// --- shares one transaction. PID 1 has its work before the bus is busy with the news of it.
+// --- shares one transaction. PID 1 has what it is to start before the bus is busy with
+// --- the news of it, and what it is to clear away only then.
 
 void JobManager::schedule_flush() { flush_->schedule(); }
 
@@ -181,9 +182,11 @@ void JobManager::flush() {
   divide_cpus();
   // What acting brings about is for the next turn: it is not durable yet.
   const auto changes = std::exchange(announcements_, {});
-  act();
+  const auto [starts, others] = take_actions();
+  act(starts);
   if (durable) answer();
   announce(changes);
+  act(others);
   guard_->act();
   guard_->jobs_changed();
   // Only now: what is to be done about the ended ones needs their records.
@@ -277,8 +280,18 @@ void JobManager::answer() {
   for (auto& [id, reply] : std::exchange(replies_, {})) reply(id);
 }
 
-void JobManager::act() {
-  for (const auto& pending : std::exchange(actions_, {})) {
+std::pair<std::vector<JobManager::PendingAction>, std::vector<JobManager::PendingAction>> JobManager::take_actions() {
+  auto starts = std::exchange(actions_, {});
+  const auto rest = std::stable_partition(starts.begin(), starts.end(), [](const PendingAction& pending) {
+    return pending.action == core::JobAction::start_units;
+  });
+  std::vector<PendingAction> others(rest, starts.end());
+  starts.erase(rest, starts.end());
+  return {std::move(starts), std::move(others)};
+}
+
+void JobManager::act(const std::vector<PendingAction>& actions) {
+  for (const auto& pending : actions) {
     // What PID 1 keeps of a job is the only record of its end until ours is on disk.
     if (storage_failing_ && pending.action == core::JobAction::release_units) {
       actions_.push_back(pending);

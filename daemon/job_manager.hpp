@@ -246,7 +246,9 @@ class JobManager {
   void answer();
   void announce(const std::vector<StateChange>& changes);
   void announce_decisions();
-  void act();
+  // What is to be started, and all else.
+  std::pair<std::vector<PendingAction>, std::vector<PendingAction>> take_actions();
+  void act(const std::vector<PendingAction>& actions);
   void execute(const PendingAction& pending);
   void warn(const core::Job& job);
   void arm_deadlines();

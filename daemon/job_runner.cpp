@@ -144,13 +144,27 @@ void JobRunner::start_answered(core::JobId id, std::uint32_t attempt, const core
   if (!result) return refuse(id, *live, result.error());
   if (*result == "done") {
     if (live->ended) return settle(id);
-    return became_running(id, *live);
+    return has_ended_already(id, *live) ? await_end(id, *live) : became_running(id, *live);
   }
   live->start_failed = *result == "failed" || *result == "timeout" || *result == "dependency";
   if (live->ended) return settle(id);
   // It will not become active any more: inactive is its end.
   live->seen_active = true;
   refresh(id);
+}
+
+bool JobRunner::has_ended_already(core::JobId id, Live& live) const {
+  const core::Job* job = callbacks_.find_job(id);
+  if (job == nullptr || job->spec.kind != core::JobKind::batch) return false;
+  open_slice(live, *job);
+  return live.cgroup && !live.cgroup->populated();
+}
+
+// PID 1 is about to tell of the end: that the job ran is then one change with it instead of two.
+void JobRunner::await_end(core::JobId id, Live& live) {
+  live.end_awaited = true;
+  settling_.push_back(id);
+  settle_timer_->arm(loop_.now().boot + settle_interval);
 }
 
 bool JobRunner::members_verified(const Live& live) const {
@@ -363,6 +377,7 @@ void JobRunner::settle(core::JobId id) {
   const auto found = live_.find(id);
   if (found == live_.end()) return;
   Live& live = found->second;
+  if (std::exchange(live.end_awaited, false)) became_running(id, live);
   if (!live.ended || !live.start_answered || live.reported) return;
   const core::Job* job = callbacks_.find_job(id);
   if (job == nullptr) return;

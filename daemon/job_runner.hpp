@@ -96,6 +96,7 @@ class JobRunner {
     bool seen_active = false;
     bool began = false;  // its program was seen to exist, however briefly
     bool ended = false;
+    bool end_awaited = false;  // it has begun, which is not reported yet
     bool reported = false;
     bool release_refused = false;
     std::uint32_t settle_rounds = 0;
@@ -129,6 +130,8 @@ class JobRunner {
   void clear_away(core::JobId id);
   void release_refused(core::JobId id, Live& live, const core::Error& error);
   void released(core::JobId id);
+  [[nodiscard]] bool has_ended_already(core::JobId id, Live& live) const;
+  void await_end(core::JobId id, Live& live);
   [[nodiscard]] bool members_verified(const Live& live) const;
   [[nodiscard]] std::string cgroup_path(const std::string& below_manager) const;
   [[nodiscard]] std::uint64_t local_oom_count(const std::string& below_manager) const;

@@ -12,6 +12,8 @@ namespace {
 
 using Properties = std::vector<UnitProperty>;
 
+constexpr const char* shutdown_target = "shutdown.target";
+
 // Of systemd's AllowedCPUs: one bit for each logical CPU, the lowest first.
 std::vector<std::uint8_t> cpu_mask(const core::CpuList& cpus) {
   std::vector<std::uint8_t> mask;
@@ -140,12 +142,20 @@ std::uint64_t stop_timeout(const core::Job& job, const core::Settings& settings)
       std::max(job.spec.stop_timeout.value_or(settings.default_stop_timeout), at_once).count());
 }
 
+// All that the default dependencies would be good for. They would also have PID 1 go through everything that makes up
+// sysinit.target at each start, where the daemon that asks for it has long been ordered after it.
+void add_shutdown_order(Properties& properties, std::vector<std::string> before) {
+  properties.push_back({"DefaultDependencies", false});
+  properties.push_back({"Conflicts", std::vector<std::string>{shutdown_target}});
+  // What stops later starts earlier: at a shutdown the daemon goes first, and does not take the end of the jobs for
+  // their own.
+  properties.push_back({"Before", std::move(before)});
+}
+
 void add_unit_basics(Properties& properties, const core::Job& job, const core::Settings& settings) {
   properties.push_back({"Description", description(job)});
   properties.push_back({"Slice", core::job_slice(job)});
-  // What stops later starts earlier: at a shutdown the daemon goes first, and does not take the end of the jobs for
-  // their own.
-  properties.push_back({"Before", std::vector<std::string>{"mljobd.service"}});
+  add_shutdown_order(properties, {shutdown_target, "mljobd.service"});
   // A failed unit keeps its result until the daemon has read it.
   properties.push_back({"CollectMode", std::string("inactive")});
   properties.push_back({"KillMode", std::string("control-group")});
@@ -225,6 +235,7 @@ std::vector<UnitProperty> slice_properties(const core::Job& job, const core::Job
                                            const core::CpuList& cpus) {
   const core::Limits& limits = job.spec.limits;
   Properties properties{{"Description", description(job)}};
+  properties.push_back({"DefaultDependencies", false});  // at a shutdown it goes with the slice of its class
   add_accounting(properties);
   core::Limits resolved = limits;
   if (!resolved.memory && !resolved.memory_max && job_class != nullptr) resolved.memory = job_class->default_memory;

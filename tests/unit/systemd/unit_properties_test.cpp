@@ -73,7 +73,10 @@ TEST_CASE("a batch job is a service in a slice of its own, created together") {
   CHECK(text(request, "StandardOutputFileToAppend") == files.log_path);
   CHECK(text(request, "StandardErrorFileToAppend") == files.log_path);
   CHECK(get<std::uint64_t>(request.properties, "TimeoutStopUSec") == 30'000'000);
-  CHECK(get<std::vector<std::string>>(request.properties, "Before") == std::vector<std::string>{"mljobd.service"});
+  CHECK_FALSE(get<bool>(request.properties, "DefaultDependencies"));
+  CHECK(get<std::vector<std::string>>(request.properties, "Conflicts") == std::vector<std::string>{"shutdown.target"});
+  CHECK(get<std::vector<std::string>>(request.properties, "Before") ==
+        std::vector<std::string>{"shutdown.target", "mljobd.service"});
   CHECK_FALSE(get<bool>(request.properties, "IgnoreSIGPIPE"));
   CHECK(find(request.properties, "NoNewPrivileges") == nullptr);
   CHECK(find(request.properties, "Environment") == nullptr);
