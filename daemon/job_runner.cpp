@@ -218,15 +218,23 @@ void JobRunner::clear_away(core::JobId id) {
         if (live == nullptr) return;
         if (!result) return release_refused(id, *live, result.error());
         const bool succeeded = live->status.active == ActiveState::active && live->status.sub_state == "exited";
-        if (!succeeded) manager_.reset_failed(live->unit);
-        released(id);
+        succeeded ? released(id) : forget_failure(id, *live);
       });
+}
+
+// A systemd that executes itself anew loses what it has not read: only an answer says that it has let go of the unit.
+void JobRunner::forget_failure(core::JobId id, const Live& live) {
+  manager_.reset_failed(live.unit, [this, id, attempt = live.attempt](const core::Expected<void>& result) {
+    Live* cleared = find(id, attempt);
+    if (cleared == nullptr) return;
+    result ? released(id) : release_refused(id, *cleared, result.error());
+  });
 }
 
 // Until PID 1 has let go of the names the job counts as running: a new attempt would be refused.
 void JobRunner::release_refused(core::JobId id, Live& live, const core::Error& error) {
   if (!std::exchange(live.release_refused, true)) {
-    log::warning("job " + std::to_string(id) + ": stopping its slice failed and is tried again: " + error.message);
+    log::warning("job " + std::to_string(id) + ": clearing its units away failed and is tried again: " + error.message);
   }
   unreleased_.push_back(id);
   stop_timer_->arm(loop_.now().boot + stop_retry_interval);

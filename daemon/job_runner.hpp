@@ -128,6 +128,7 @@ class JobRunner {
   void settle_pending();
   void stop_again();
   void clear_away(core::JobId id);
+  void forget_failure(core::JobId id, const Live& live);
   void release_refused(core::JobId id, Live& live, const core::Error& error);
   void released(core::JobId id);
   [[nodiscard]] bool has_ended_already(core::JobId id, Live& live) const;

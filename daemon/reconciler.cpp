@@ -93,8 +93,11 @@ void Reconciler::clear_left_over(const Units& units) {
       continue;
     }
     log::info("clearing " + name + " away, which a finished job left");
-    service_manager_.stop(name,
-                          [this, name](const core::Expected<std::string>&) { service_manager_.reset_failed(name); });
+    service_manager_.stop(name, [this, name](const core::Expected<std::string>&) {
+      service_manager_.reset_failed(name, [name](const core::Expected<void>& forgotten) {
+        if (!forgotten) log::warning(name + " is left to the next start of mljobd: " + forgotten.error().message);
+      });
+    });
   }
 }
 

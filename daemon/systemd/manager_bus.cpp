@@ -91,16 +91,6 @@ void ManagerBus::call_object(const std::string& path, const char* interface, con
   }
 }
 
-void ManagerBus::send_without_reply(const char* method, const Fill& fill) {
-  try {
-    auto message = manager_->createMethodCall(manager_interface, method);
-    fill(message);
-    message.dontExpectReply();
-    static_cast<void>(manager_->callMethod(message));
-  } catch (const sdbus::Error&) {  // NOLINT(bugprone-empty-catch): nobody waits; a lost bus is told by its event source
-  }
-}
-
 // libsystemd cannot tell a forged sender by the well-known name in a rule: on the system bus any user may send us a
 // signal that looks like PID 1's, and the end of a job is believed from one.
 sdbus::Slot ManagerBus::match_manager(const std::string& rule, Handler handler) {

@@ -32,7 +32,6 @@ class ManagerBus {
   // Where nothing can be sent, `reply` is called at once.
   void call(const char* method, const Fill& fill, Reply reply);
   void call_object(const std::string& path, const char* interface, const char* method, const Fill& fill, Reply reply);
-  void send_without_reply(const char* method, const Fill& fill);
 
   [[nodiscard]] bool manager_is_present() const { return !owner_.empty(); }
 

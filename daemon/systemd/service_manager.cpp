@@ -372,8 +372,13 @@ void ServiceManager::stop(const std::string& unit, JobDone done) {
                        .done = std::move(done)});
 }
 
-void ServiceManager::reset_failed(const std::string& unit) {
-  impl_->bus().send_without_reply("ResetFailedUnit", [&](sdbus::MethodCall& call) { call << unit; });
+void ServiceManager::reset_failed(const std::string& unit, Done done) {
+  impl_->bus().call(
+      "ResetFailedUnit", [&](sdbus::MethodCall& call) { call << unit; },
+      [done = std::move(done)](sdbus::MethodReply&, const sdbus::Error* error) {
+        const bool gone = error == nullptr || error->getName() == no_such_unit;
+        done(gone ? core::Expected<void>() : tl::unexpected(to_error(*error)));
+      });
 }
 
 void ServiceManager::set_properties(const std::string& unit, const std::vector<UnitProperty>& properties, Done done) {

@@ -82,7 +82,8 @@ class ServiceManager {
   void start(const UnitRequest& request, JobDone done);
   // Answered when everything in the unit has ended. A unit that is gone already is "done".
   void stop(const std::string& unit, JobDone done);
-  void reset_failed(const std::string& unit);
+  // Has PID 1 forget a failed unit. One that is gone already is done.
+  void reset_failed(const std::string& unit, Done done);
   // As `systemctl set-property --runtime`.
   void set_properties(const std::string& unit, const std::vector<UnitProperty>& properties, Done done);
   // Answered when the cgroup is frozen, or thawed.

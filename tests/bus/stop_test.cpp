@@ -40,6 +40,19 @@ TEST_CASE("a slice that systemd refuses to stop is tried again, and its job can 
   CHECK(refusals < 0);
 }
 
+TEST_CASE("a failed unit is not left behind by a systemd that had not heard of it when it left the bus") {
+  House house;
+  house.start_daemon();
+  const auto id = house.running_job();
+  house.systemd->deaf_to = "ResetFailedUnit";
+  house.exits(unit_of(id), 3);
+  REQUIRE(house.is_called("ResetFailedUnit " + unit_of(id)));
+  house.systemd_leaves();
+  house.systemd_returns();
+  CHECK(house.is_called("ResetFailedUnit " + unit_of(id)));
+  CHECK(house.reaches(id, "finished failed 3"));
+}
+
 TEST_CASE("a job that had ended by itself is not called cancelled") {
   const bool in_time = GENERATE(true, false);
   CAPTURE(in_time);

@@ -44,6 +44,8 @@ class FakeManager {
   std::vector<std::string> calls{};
   // While false, starts and stops are left without an answer, and nothing is done about them.
   bool answers = true;
+  // A call of this method goes unheard, as what a systemd has not read when it executes itself anew.
+  std::string deaf_to{};
   // Does and answers, in their order, what was left.
   void answer_held();
   // Called from on_start and on_stop: happens after the answer, as what follows it does with PID 1.

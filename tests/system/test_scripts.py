@@ -58,6 +58,9 @@ class Scripts(Scenario):
         self.hand_over()
         return product.submit(*arguments, cwd=WORK)
 
+    def specification(self, job):
+        return self.alice.job(job, "GetSpec", "")
+
     def text(self, name):
         return (WORK / name).read_text(encoding="utf-8")
 
@@ -106,6 +109,47 @@ class Unchanged(Scripts):
         job = self.submit(*SMALL, "06-python.py")
         self.assert_result(self.wait_finished(job), "done")
         self.assertEqual(self.alice.log(job), f"2 {WORK}\n".encode())
+
+    def stand_in(self, name):
+        """A program of that name which prints its arguments, on a PATH that only this job has."""
+        (WORK / "bin").mkdir(exist_ok=True)
+        self.program(f"bin/{name}", '#!/bin/sh\necho "$0 $*"\n', 0o755)
+        return ("--export", f"PATH={WORK}/bin:/usr/bin:/bin")
+
+    def test_a_chain_of_conditions(self):
+        self.program("validate", '#!/bin/sh\necho "$@"\n', 0o755)
+        first = self.submit(*SMALL, "--name", "prepare", "--", "sleep", "3")
+        job = self.submit(*SMALL, "--after", f"ok:{first}", "--begin", "now+1s", "07-dependent.sh", "--fold", "2")
+        self.assertEqual(self.root.row(job)["state"], "held")
+        self.assertEqual(self.root.row(job)["priority"], -50)
+        product.jobctl_ok("release", str(job), user=ALICE)
+        self.assertTrue(self.root.row(job)["reason"].startswith("Dependency"), self.root.row(job)["reason"])
+        self.assert_result(self.wait_finished(job), "done")
+        self.assertEqual(self.alice.log(job), b"--fold 2\n")
+
+    def test_a_script_for_a_whole_machine(self):
+        (WORK / "runs").mkdir()
+        path = self.stand_in("mpirun")
+        job = self.submit("--cpus", "1", "--mem", "60M", *path, "08-whole-machine.sh")
+        self.assert_result(self.wait_finished(job), "done")
+        self.assertEqual(self.alice.log(job).decode(), f"{WORK}/bin/mpirun -n 16 ./simulate\n")
+        self.assertEqual(self.specification(job)["workdir"], str(WORK / "runs"))
+
+    def test_directives_of_both_kinds(self):
+        path = self.stand_in("make")
+        job = self.submit(*SMALL, *path, "09-both-languages.sh")
+        self.assert_result(self.wait_finished(job), "done")
+        self.assertEqual(self.text("all runs.log"), f"{WORK}/bin/make train\n")
+        kept = self.specification(job)
+        self.assertEqual([kept["class"], kept["name"], dict(kept["labels"])], ["train", "both", {"team": "vision"}])
+
+    def test_a_careless_script(self):
+        (WORK / "$HOME" / "logs").mkdir(parents=True)
+        self.program("train.py", "import os, sys\nprint(*sys.argv[1:], os.environ['HOME'])\n")
+        job = self.submit(*SMALL, "10-careless.sh")
+        self.assert_result(self.wait_finished(job), "done")
+        self.assertEqual(self.text(f"$HOME/logs/{job}.out"), f"--epochs 3 {Path(f'~{ALICE}').expanduser()}\n")
+        self.assertEqual(self.root.row(job)["name"], "2026_12")
 
     def test_arguments(self):
         name = self.program("with-arguments.sh", '#!/bin/bash\n#SBATCH --mem=50M\nprintf "[%s]" "$@"\nexit $#\n')
