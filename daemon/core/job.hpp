@@ -59,6 +59,14 @@ struct WarnSignal {
   bool operator==(const WarnSignal&) const = default;
 };
 
+// Told to the job before others' need, or its own growth, costs it its memory: time to write down where it is.
+struct CheckpointSignal {
+  std::int32_t number = 0;  // 1..64, to the main process
+  Microseconds grace{0};    // from the signal to its end, a second to an hour
+
+  bool operator==(const CheckpointSignal&) const = default;
+};
+
 struct JobSpec {
   JobKind kind = JobKind::batch;
   std::string name{};
@@ -76,6 +84,9 @@ struct JobSpec {
   std::optional<ArrayIndices> array{};  // of a submission that stands for many; never of one of the jobs
   std::optional<RealTime> begin{};      // not before
   std::optional<WarnSignal> warn_signal{};
+  std::optional<CheckpointSignal> checkpoint_signal{};
+  bool parkable = true;                    // may be frozen and moved out to swap: nobody outside waits on it
+  std::optional<Microseconds> warmup{};    // what it loads in that time is no growth; empty: the usual warm-up
   std::uint32_t max_retries = 0;           // after ends that were not well, see retry.hpp
   std::uint32_t retry_memory_percent = 0;  // of the present one, after the job's own limit fired; 0: never for that
   bool singleton = false;                  // one of this name and owner at a time

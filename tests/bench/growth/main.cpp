@@ -1,7 +1,7 @@
 // How well growth is told from what only looks like it: `mljob-growth-bench [TRACES]`.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
 #include <iomanip>
 #include <iostream>
 #include <string_view>
@@ -70,10 +70,17 @@ void print(bool drifting, int traces, const Columns& columns) {
   }
 }
 
+// 0 for anything but a number.
+int number_from(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int traces = argc > 1 ? std::atoi(argv[1]) : default_traces;
+  const int traces = argc > 1 ? number_from(argv[1]) : default_traces;
   if (argc > 2 || traces < 1 || traces > most_traces) {
     std::cerr << "usage: mljob-growth-bench [TRACES]: 1 to " << most_traces << " of each shape, " << default_traces
               << " unless told\n";

@@ -119,7 +119,9 @@ class Course {
 
   Trace run() {
     Trace trace;
-    for (double time = 0; time < length; time += sample_minutes) {
+    constexpr auto samples = static_cast<int>(length / sample_minutes);
+    for (int i = 0; i < samples; ++i) {
+      const double time = i * sample_minutes;
       const bool is_in_gap = std::any_of(gaps_.begin(), gaps_.end(), [&](const Span& gap) {
         return time >= gap.begin && time < gap.begin + gap.duration;
       });

@@ -291,8 +291,10 @@ TEST_CASE("a clock that stands still, goes back or leaps does no harm") {
 TEST_CASE("the largest numbers make no nonsense") {
   constexpr auto most = std::numeric_limits<Bytes>::max();
   GrowthDetector detector(GrowthSettings{}, minutes(0));
-  for (std::uint64_t i = 0; i < 12 * 60; ++i)
-    detector.add(BootTime(seconds(5 * i)), most - (12 * 60 - i) * (most >> 12));
+  constexpr std::uint64_t samples = 12 * 60;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    detector.add(BootTime(seconds(5 * i)), most - (samples - i) * (most >> 12U));
+  }
   for (const Bytes limit : {Bytes{0}, gibi, most - 1, most}) {
     const auto forecast = detector.forecast(most - 1, limit);
     CHECK(forecast.growth == Growth::growing);

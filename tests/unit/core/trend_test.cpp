@@ -14,12 +14,14 @@ namespace {
 
 std::vector<TrendPoint> points(const std::vector<double>& times, const std::vector<double>& values) {
   std::vector<TrendPoint> made;
+  made.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) made.push_back({.time = times[i], .value = values[i]});
   return made;
 }
 
 std::vector<double> counted(std::size_t count) {
   std::vector<double> times;
+  times.reserve(count);
   for (std::size_t i = 0; i < count; ++i) times.push_back(static_cast<double>(i));
   return times;
 }
@@ -58,8 +60,8 @@ TEST_CASE("slope, interval and probability are those of the textbook") {
 }
 
 TEST_CASE("a quarter of outliers does not move the slope") {
-  std::vector<double> values;
-  for (int i = 0; i < 30; ++i) values.push_back(i % 4 == 0 ? 1e6 : 100 + 3.0 * i);
+  std::vector<double> values(30);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 4 == 0 ? 1e6 : 100 + 3.0 * static_cast<double>(i);
   CHECK(trend_of(points(counted(30), values))->slope == Approx(3).epsilon(0.1));
 }
 
