@@ -288,6 +288,9 @@ struct Job {
 [[nodiscard]] bool has_units(const JobState& state);
 [[nodiscard]] bool is_finished(const JobState& state);
 
+// Why it may not be parked, as a verb of the job: "was submitted with --no-park"; empty: it may.
+[[nodiscard]] std::string why_unparkable(const JobSpec& spec);
+
 // What admission reserves for the job; 0 where it claims nothing.
 [[nodiscard]] Bytes memory_claim(const Limits& limits);
 // What its slice's MemoryMax is: memory_max, else the claim, else `unlimited`.
