@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/format.hpp"
+#include "core/signal_names.hpp"
 #include "core/spec_texts.hpp"
 #include "core/text.hpp"
 
@@ -222,6 +224,10 @@ Expected<void> read_checkpoint_signal(const Field& field, const Value& value, Sp
   if (given == nullptr) return wrong_type(field, value, "a signal and time");
   if (given->first < 1 || given->first > highest_signal) {
     return refuse("checkpoint_signal " + std::to_string(given->first) + " does not exist: signals are 1 to 64");
+  }
+  if (given->first == SIGKILL || given->first == SIGSTOP) {
+    return refuse("checkpoint_signal " + signal_name(static_cast<std::uint32_t>(given->first)) +
+                  " never reaches a program: name one that it handles, as SIGUSR1");
   }
   if (given->second < microseconds_per_second || given->second > field.maximum) {
     return refuse("checkpoint_signal must leave a grace of a second to an hour");

@@ -85,6 +85,9 @@ TEST_CASE("a checkpoint is a signal and the time for it") {
   CHECK_FALSE(spec_view(*Machine{}.validate(minimal())).contains("checkpoint_signal"));
   check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{0, 60'000'000})), "signals are 1 to 64");
   check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{65, 60'000'000})), "signals are 1 to 64");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{9, 60'000'000})),
+                "checkpoint_signal SIGKILL never reaches a program");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{19, 60'000'000})), "SIGSTOP");
   check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{10, 999'999})), "a second to an hour");
   check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{10, 3'600'000'001})), "a second to an hour");
   check_refused(Machine{}.validate(with("checkpoint_signal", "USR1")), "must be a signal and time, not a text");
