@@ -138,7 +138,9 @@ int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& af
 
 int submit_jobs(ManagerClient& client, Rows specs, const AfterSubmit& after) {
   for (auto& spec : specs) {
-    if (auto joined = join_checkpoint(spec); !joined) return report(joined.error());
+    if (auto joined = join_checkpoint(spec); !joined) {
+      return report({joined.error().exit_code, text_or_empty(spec, "name") + ": " + joined.error().message});
+    }
   }
   if (after.test_only) {
     const auto plan = client.preview(specs);
