@@ -29,6 +29,8 @@ constexpr Range<double> z_values{1, 100};
 // Below, no window of thirty is ever significant; above, chance is.
 constexpr Range<double> p_values{0.000001, 0.2};
 constexpr Range<std::int64_t> time_scales{1, 100};
+// To look more often costs more than what it could show.
+constexpr Microseconds shortest_sample = milliseconds(10);
 
 // The shortest form: "3.5", "1e-06".
 std::string shown(double number) {
@@ -104,6 +106,12 @@ tl::unexpected<Problem> too_long(const Node& value, const std::string& key, Micr
 Checked<void> apply_growth(const Node& value, core::Settings& settings) {
   auto& growth = settings.growth;
   if (auto applied = apply_fields(value, fields, growth); !applied) return applied;
+  if (const auto sample = core::scaled(growth.sample, growth); sample < shortest_sample) {
+    return problem(value.line, "with a time_scale_percent of " + std::to_string(growth.time_scale_percent) +
+                                   " sample must be at least " +
+                                   core::format_duration(shortest_sample * 100 / growth.time_scale_percent) + ", not " +
+                                   core::format_duration(growth.sample));
+  }
   // A minimum of one sample is no trough.
   if (growth.sample > growth.bucket / 2) {
     return too_long(value, "sample", growth.sample, growth.bucket / 2, "half of bucket");

@@ -64,6 +64,8 @@ TEST_CASE("mistakes in growth are named") {
       {R"({"time_scale_percent": 0})", "2: growth: time_scale_percent: 0 is out of range: 1 to 100 are allowed"},
       {R"({"minimum_slope": "unlimited"})",
        "2: growth: minimum_slope: 'unlimited' is out of range: 1M to 1.0P are allowed"},
+      {R"({"sample": "500ms", "time_scale_percent": 1})",
+       "2: growth: with a time_scale_percent of 1 sample must be at least 1s, not 500ms"},
       {R"({"sample": "50s"})", "2: growth: sample must be at most 30s, half of bucket, not 50s"},
       {R"({"bucket": "5s"})", "2: growth: sample must be at most 2s, half of bucket, not 5s"},
       {R"({"warmup": "1h"})", "2: growth: warmup must be at most 45m00s, like longest_warmup, not 1h00m"},
