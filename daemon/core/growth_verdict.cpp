@@ -45,6 +45,9 @@ std::size_t new_heights(Points points, double height) {
   return count;
 }
 
+// The statistics do not see one low point at the end, but it is where a slow tooth, of which the rest was one, ends.
+bool has_fallen_back(Points points, double rise) { return points.back().value < points.front().value + rise / 2; }
+
 enum class Pace { kept, slower, halved };
 
 Pace pace_of(const Trend& later, const Trend& earlier) {
@@ -84,7 +87,7 @@ std::optional<GrowthVerdict> judge_growth(Points points, const GrowthRules& rule
                      is_even(judged, verdict.rise, rules.most_at_once) &&
                      new_heights(judged, rules.height) >= least_new_heights;
   const Pace pace = grows ? pace_of(judged) : Pace::halved;
-  verdict.rising = pace == Pace::kept;
+  verdict.rising = pace == Pace::kept && !has_fallen_back(judged, verdict.rise);
   verdict.going_on = pace != Pace::halved;
   verdict.lasting = verdict.rising && lasts(judged);
   return verdict;
