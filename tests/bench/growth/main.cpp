@@ -26,6 +26,8 @@ double share(const Rates& rates) {
   return 100.0 * (rates.*count) / rates.traces;
 }
 
+double leaks(const Rates& rates) { return rates.lasting == 0 ? 0 : 100.0 * rates.leaks / rates.lasting; }
+
 template <auto values, int percent>
 double part(const Rates& rates) {
   return quantile(rates.*values, percent / 100.0);
@@ -45,7 +47,7 @@ constexpr std::array drift_columns{Column{"EARLY %", share<&Rates::reported>},
                                    Column{"AFTER p50", part<&Rates::buckets, 50>},
                                    Column{"p95", part<&Rates::buckets, 95>},
                                    Column{"WAVERS %", share<&Rates::wavering>},
-                                   Column{"LEAK %", share<&Rates::leaks>},
+                                   Column{"LEAK %", leaks},
                                    Column{"NOTICE p50", part<&Rates::notice, 50>},
                                    Column{"IN 25%", [](const Rates& rates) { return 100 * share_within(rates, 0.25); }},
                                    Column{"ERROR p5", error<5>},
@@ -92,8 +94,9 @@ int main(int argc, char** argv) {
   print(false, traces, false_columns);
   std::cout
       << "\nGrowth to the limit. EARLY: told before it began. IN 30: told within 30 buckets. AFTER: so many buckets.\n"
-         "WAVERS: taken back in between. NOTICE: minutes from the first warning to the limit. IN 25%: forecasts of\n"
-         "the last third that are off by no more than that. ERROR: of their time to the limit, in percent.\n";
+         "WAVERS: taken back in between. LEAK: suspected, of those that last two and a half hours. NOTICE: minutes\n"
+         "from the first warning to the limit. IN 25%: forecasts of the last third that are off by no more than that.\n"
+         "ERROR: of their time to the limit, in percent.\n";
   print(true, traces, drift_columns);
   return 0;
 }

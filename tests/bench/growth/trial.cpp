@@ -16,6 +16,7 @@ using mljobd::core::Microseconds;
 using std::chrono::minutes;
 
 constexpr minutes shortest_judged(10);
+constexpr minutes lasting(150);
 constexpr double never = -1;
 
 double in_minutes(Microseconds duration) { return std::chrono::duration<double, std::ratio<60>>(duration).count(); }
@@ -48,7 +49,10 @@ class Trial {
     ++rates_.traces;
     rates_.reported += reported_ ? 1 : 0;
     rates_.alarmed += alarmed_ ? 1 : 0;
-    rates_.leaks += leak_ ? 1 : 0;
+    if (trace_.onset && trace_.samples.back().time - *trace_.onset >= lasting) {
+      ++rates_.lasting;
+      rates_.leaks += leak_ ? 1 : 0;
+    }
     rates_.wavering += wavered_ ? 1 : 0;
     if (detected_after_ > 0) {
       rates_.buckets.push_back(detected_after_);

@@ -15,7 +15,8 @@ struct Rates {
   int alarmed = 0;   // likewise a warning, or a suspected leak
   int detected = 0;  // within 30 buckets of the onset
   int detected_later = 0;
-  int leaks = 0;                  // suspected before the limit was met
+  int lasting = 0;                // drifts of two and a half hours or more, of which two are looked at for a leak
+  int leaks = 0;                  // of them suspected before the limit was met
   int wavering = 0;               // growth was told, taken back, and told again
   std::vector<double> buckets{};  // from onset to detection
   std::vector<double> errors{};   // of the forecasts in the last third, relative: 0.1 is 10 % too late

@@ -34,9 +34,11 @@ TEST_CASE("a drift is told within 30 buckets, and the limit foretold") {
   const auto rates = try_shape(shape, traces, {});
   CHECK(rates.reported == 0);
   CHECK(rates.alarmed == 0);
-  CHECK(rates.detected >= traces * 93 / 100);
+  CHECK(rates.detected >= traces * 95 / 100);
   CHECK(rates.detected + rates.detected_later == traces);
-  CHECK(share_within(rates, 0.25) >= 0.93);
+  CHECK(share_within(rates, 0.25) >= 0.94);
+  CHECK(rates.lasting > 0);
+  CHECK(rates.leaks >= rates.lasting * 95 / 100);
 }
 
 TEST_CASE("long teeth, stairs and slow drifts are told, if later") {
