@@ -80,12 +80,12 @@ struct JobSpec {
   std::optional<Microseconds> stop_timeout{};  // from SIGTERM to SIGKILL
   bool hold = false;                           // enters the queue held
   bool requeue = false;                        // may be started again after a reboot took it away
+  bool parkable = true;                        // may be frozen and moved out to swap: nobody outside waits on it
   std::vector<Dependency> after{};
   std::optional<ArrayIndices> array{};  // of a submission that stands for many; never of one of the jobs
   std::optional<RealTime> begin{};      // not before
   std::optional<WarnSignal> warn_signal{};
   std::optional<CheckpointSignal> checkpoint_signal{};
-  bool parkable = true;                    // may be frozen and moved out to swap: nobody outside waits on it
   std::optional<Microseconds> warmup{};    // what it loads in that time is no growth; empty: the usual warm-up
   std::uint32_t max_retries = 0;           // after ends that were not well, see retry.hpp
   std::uint32_t retry_memory_percent = 0;  // of the present one, after the job's own limit fired; 0: never for that
