@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -15,6 +16,7 @@ constexpr GrowthRules rules{.least_points = 16, .least_risen = 14, .most_at_once
 
 std::vector<TrendPoint> window(const std::function<double(double time)>& value, int count = 26) {
   std::vector<TrendPoint> points;
+  points.reserve(static_cast<std::size_t>(count));
   for (int time = 0; time < count; ++time) {
     points.push_back({.time = static_cast<double>(time), .value = value(static_cast<double>(time))});
   }
