@@ -28,6 +28,9 @@ struct TextOption {
   const char* help;
 };
 
+// Never sent: see join_checkpoint.
+constexpr const char* grace_key = "checkpoint_grace";
+
 constexpr std::array text_options{
     TextOption{"-J,--name", "name", "name", OptionKind::text, jobs, "NAME", "name of the job; default: the program's"},
     TextOption{"--class", "class", "class", OptionKind::text, jobs, "CLASS",
@@ -68,6 +71,12 @@ constexpr std::array text_options{
                "not before: now+1hour, 22:00, tomorrow, 2026-12-24T22:00"},
     TextOption{"--signal", "signal", "warn_signal", OptionKind::warning, submit, "[B:]SIGNAL[@SECONDS]",
                "send it so long before the time limit (60 s); to the main process"},
+    TextOption{"--checkpoint-signal", "checkpoint-signal", "checkpoint_signal", OptionKind::checkpoint, submit,
+               "SIGNAL", "send it to the main process before memory runs out, to save its work: USR1"},
+    TextOption{"--checkpoint-grace", "checkpoint-grace", grace_key, OptionKind::duration, submit, "TIME",
+               "the time that it has for that; default: 60s"},
+    TextOption{"--warmup", "warmup", "warmup", OptionKind::duration, jobs, "TIME",
+               "what it loads in this time is no growth; default: until it loads no more"},
     TextOption{"--retries", "retries", "max_retries", OptionKind::small_number, submit, "N",
                "start it again so often if it fails"},
     TextOption{"--retry-mem", "retry-mem", "retry_memory_percent", OptionKind::growth, submit, "N.Nx",
@@ -160,6 +169,9 @@ void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->group(group);
+  app.add_flag("--no-park", options.no_park,
+               "never stop it to move its memory out to swap: others wait on it through pipes or sockets")
+      ->group(group);
   if (use != SpecUse::submit) return;
   app.add_flag_function(
          "--requeue,!--no-requeue", [&options](std::int64_t count) { options.requeue = count > 0; },
@@ -181,7 +193,18 @@ Outcome<core::ValueMap> spec_from(SpecUse use, const SpecOptions& options, const
   if (options.requeue) spec.emplace("requeue", core::Value(*options.requeue));
   if (options.singleton) spec.emplace("singleton", core::Value(true));
   if (options.hold) spec.emplace("hold", core::Value(true));
+  if (options.no_park) spec.emplace("parkable", core::Value(false));
   return spec;
+}
+
+Outcome<void> join_checkpoint(core::ValueMap& spec) {
+  const auto grace = spec.find(grace_key);
+  if (grace == spec.end()) return {};
+  const auto signal = spec.find("checkpoint_signal");
+  if (signal == spec.end()) return usage_failure("--checkpoint-grace is of no use without --checkpoint-signal");
+  std::get<core::SignalAndTime>(signal->second.storage).second = std::get<std::uint64_t>(grace->second.storage);
+  spec.erase(grace);
+  return {};
 }
 
 Outcome<void> add_spec_option(SpecUse use, std::string_view name, const std::string& text, const Surroundings& around,

@@ -28,6 +28,7 @@ struct SpecOptions {
   std::optional<bool> requeue{};
   bool hold = false;
   bool singleton = false;
+  bool no_park = false;
 };
 
 void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options);
@@ -37,8 +38,14 @@ void add_spec_options(CLI::App& app, SpecUse use, SpecOptions& options);
 [[nodiscard]] Outcome<core::ValueMap> spec_from(SpecUse use, const SpecOptions& options,
                                                 const Surroundings& surroundings);
 
-// One option by its long name without dashes, as a pipeline's stage gives it; requeue, hold, singleton, property and
-// label are not among them. Errors: usage, for a name that spec_option_names does not list and for a wrong value.
+// --checkpoint-grace belongs into the checkpoint_signal, which another line or the defaults of a pipeline may give:
+// until all of them are read it is a key of its own, and this joins the two. Errors: usage, for a grace without a
+// signal.
+[[nodiscard]] Outcome<void> join_checkpoint(core::ValueMap& spec);
+
+// One option by its long name without dashes, as a pipeline's stage gives it; requeue, hold, singleton, parkable,
+// property and label are not among them. Errors: usage, for a name that spec_option_names does not list and for a wrong
+// value.
 [[nodiscard]] Outcome<void> add_spec_option(SpecUse use, std::string_view name, const std::string& text,
                                             const Surroundings& surroundings, core::ValueMap& spec);
 [[nodiscard]] std::vector<std::string_view> spec_option_names(SpecUse use);

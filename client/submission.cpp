@@ -10,6 +10,7 @@
 #include "client/output.hpp"
 #include "client/render_text.hpp"
 #include "client/selection.hpp"
+#include "client/spec_options.hpp"
 #include "client/values.hpp"
 #include "client/waiting.hpp"
 
@@ -123,6 +124,7 @@ int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& af
     return report({exit_code::usage,
                    "--follow shows the output of one job, and an array has several; use --wait and `jobctl logs`"});
   }
+  if (auto joined = join_checkpoint(spec); !joined) return report(joined.error());
   if (auto resolved = resolve_last_job(client, spec); !resolved) return report(resolved.error());
   if (after.test_only) return submit_jobs(client, {std::move(spec)}, after);
   JobWatch watch(client);
@@ -135,6 +137,11 @@ int submit_job(ManagerClient& client, core::ValueMap spec, const AfterSubmit& af
 }
 
 int submit_jobs(ManagerClient& client, Rows specs, const AfterSubmit& after) {
+  for (auto& spec : specs) {
+    if (auto joined = join_checkpoint(spec); !joined) {
+      return report({joined.error().exit_code, text_or_empty(spec, "name") + ": " + joined.error().message});
+    }
+  }
   if (after.test_only) {
     const auto plan = client.preview(specs);
     return plan ? print(preview_text(*plan)) : report(with_largest_variable(plan.error(), specs.front()));

@@ -98,6 +98,13 @@ Outcome<Value> parse_warning(std::string_view option, const std::string& text) {
   }));
 }
 
+Outcome<Value> parse_checkpoint(std::string_view option, const std::string& text) {
+  constexpr std::chrono::microseconds usual_grace = std::chrono::seconds(60);
+  const auto signal = signal_from(text);
+  if (!signal) return usage_failure(std::string(option) + ": " + "\"" + text + "\" is no signal: write USR1 or 10");
+  return Value(core::SignalAndTime(*signal, static_cast<std::uint64_t>(usual_grace.count())));
+}
+
 std::uint64_t since_epoch(core::RealTime moment) {
   return static_cast<std::uint64_t>(std::max(moment, core::RealTime{}).time_since_epoch().count());
 }
@@ -147,6 +154,8 @@ Outcome<Value> parse_value(OptionKind kind, std::string_view option, const std::
       return parse_after(option, text);
     case OptionKind::warning:
       return parse_warning(option, text);
+    case OptionKind::checkpoint:
+      return parse_checkpoint(option, text);
     case OptionKind::open_mode:
       if (text == "append" || text == "truncate") return Value(text);
       return usage_failure(std::string(option) + ": \"" + text + "\" is neither append nor truncate");

@@ -29,6 +29,7 @@ enum class OptionKind {
   open_mode,     // "append" or "truncate"
   growth,        // "1.5x" or "150%" of the present one, 101..1000 percent, uint32
   warning,       // a signal and how long before the time limit
+  checkpoint,    // a signal, with the usual grace
 };
 
 struct Surroundings {

@@ -6,8 +6,8 @@
 //               {"name": "report", "command": ["./report"], "after": [{"any": "train"}]}]}
 //
 // Keys of a stage are the long options of `jobctl submit` with their units; besides these name, command (words, or a
-// line for /bin/sh), after, environment and labels (objects of texts), requeue, hold and singleton (true or false).
-// Defaults take them all but name, command, after, array and key. Comments // and /* */ are allowed. Pure.
+// line for /bin/sh), after, environment and labels (objects of texts), requeue, hold, singleton and parkable (true or
+// false). Defaults take them all but name, command, after, array and key. Comments // and /* */ are allowed. Pure.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,9 @@ using config::Member;
 using config::Node;
 using config::Object;
 
-constexpr std::array<std::string_view, 7> own_keys{"command", "after", "environment", "labels",
-                                                   "requeue", "hold",  "singleton"};
+constexpr std::array<std::string_view, 8> own_keys{"command", "after", "environment", "labels",
+                                                   "requeue", "hold",  "singleton",   "parkable"};
+constexpr std::array<std::string_view, 4> flag_keys{"requeue", "hold", "singleton", "parkable"};
 constexpr std::array<std::string_view, 5> of_one_stage{"name", "command", "after", "array", "key"};
 constexpr std::array<std::string_view, 4> dependency_kinds{"ok", "any", "notok", "start"};
 
@@ -90,7 +91,7 @@ void StageReader::read_member(const Member& member, Stage& stage) {
   if (member.key == "name") return read_name(member, stage);
   if (member.key == "command") return read_command(member, stage);
   if (member.key == "after") return read_after(member, stage);
-  if (member.key == "requeue" || member.key == "hold" || member.key == "singleton") return read_flag(member, stage);
+  if (among(member.key, flag_keys)) return read_flag(member, stage);
   if (member.key == "environment") {
     stage.environment = read_texts(member);
   } else if (member.key == "labels") {

@@ -8,6 +8,7 @@
 #include "config/config.hpp"
 #include "config/fields.hpp"
 #include "config/pressure_layer.hpp"
+#include "config/growth_layer.hpp"
 #include "core/text.hpp"
 
 namespace mljobd::config {
@@ -166,6 +167,7 @@ constexpr Field<Settings> settings_fields[] = {
      [](const Node& value, Settings& settings) {
        return store_in(settings.default_stop_timeout, duration_of(value, stop_timeout));
      }},
+    {"growth", apply_growth},
     {"history", [](const Node& value, Settings& settings) { return apply_fields(value, history_fields, settings); }},
     {"quotas",
      [](const Node& value, Settings& settings) { return apply_fields(value, quota_fields, settings.quotas); }},

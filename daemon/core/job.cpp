@@ -133,6 +133,8 @@ bool has_units(const JobState& state) {
 
 bool is_finished(const JobState& state) { return std::holds_alternative<Finished>(state); }
 
+std::string why_unparkable(const JobSpec& spec) { return spec.parkable ? "" : "was submitted with --no-park"; }
+
 Bytes memory_claim(const Limits& limits) { return limits.memory.value_or(limits.memory_learned.value_or(0)); }
 
 Bytes memory_ceiling(const Limits& limits) { return limits.memory_max.value_or(limits.memory.value_or(unlimited)); }

@@ -59,6 +59,14 @@ struct WarnSignal {
   bool operator==(const WarnSignal&) const = default;
 };
 
+// Told to the job before others' need, or its own growth, costs it its memory: time to write down where it is.
+struct CheckpointSignal {
+  std::int32_t number = 0;  // 1..64, to the main process
+  Microseconds grace{0};    // from the signal to its end, a second to an hour
+
+  bool operator==(const CheckpointSignal&) const = default;
+};
+
 struct JobSpec {
   JobKind kind = JobKind::batch;
   std::string name{};
@@ -72,10 +80,13 @@ struct JobSpec {
   std::optional<Microseconds> stop_timeout{};  // from SIGTERM to SIGKILL
   bool hold = false;                           // enters the queue held
   bool requeue = false;                        // may be started again after a reboot took it away
+  bool parkable = true;                        // may be frozen and moved out to swap: nobody outside waits on it
   std::vector<Dependency> after{};
   std::optional<ArrayIndices> array{};  // of a submission that stands for many; never of one of the jobs
   std::optional<RealTime> begin{};      // not before
   std::optional<WarnSignal> warn_signal{};
+  std::optional<CheckpointSignal> checkpoint_signal{};
+  std::optional<Microseconds> warmup{};    // what it loads in that time is no growth; empty: the usual warm-up
   std::uint32_t max_retries = 0;           // after ends that were not well, see retry.hpp
   std::uint32_t retry_memory_percent = 0;  // of the present one, after the job's own limit fired; 0: never for that
   bool singleton = false;                  // one of this name and owner at a time
@@ -276,6 +287,9 @@ struct Job {
 // Starting, Running, Frozen, Parked or Stopping: PID 1 may hold units of it.
 [[nodiscard]] bool has_units(const JobState& state);
 [[nodiscard]] bool is_finished(const JobState& state);
+
+// Why it may not be parked, as a verb of the job: "was submitted with --no-park"; empty: it may.
+[[nodiscard]] std::string why_unparkable(const JobSpec& spec);
 
 // What admission reserves for the job; 0 where it claims nothing.
 [[nodiscard]] Bytes memory_claim(const Limits& limits);

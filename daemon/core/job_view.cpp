@@ -210,6 +210,12 @@ ValueMap spec_view(const JobSpec& spec) {
     view.emplace("warn_signal", SignalAndTime(spec.warn_signal->number, to_number(spec.warn_signal->before)));
     view.emplace("warn_signal_to", std::string(to_word(spec.warn_signal->to)));
   }
+  if (spec.checkpoint_signal) {
+    const auto& signal = *spec.checkpoint_signal;
+    view.emplace("checkpoint_signal", SignalAndTime(signal.number, to_number(signal.grace)));
+  }
+  if (!spec.parkable) view.emplace("parkable", false);
+  put(view, "warmup", spec.warmup);
   put_content(view, "output", spec.output);
   put_content(view, "error", spec.error);
   if (spec.open_mode != OpenMode::append) view.emplace("open_mode", std::string(to_word(spec.open_mode)));

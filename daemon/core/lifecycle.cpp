@@ -19,6 +19,13 @@ tl::unexpected<Error> impossible(const Job& job, std::string_view wish) {
                                                " and cannot be " + std::string(wish));
 }
 
+tl::unexpected<Error> unparkable(const Job& job) {
+  const std::string id = std::to_string(job.id);
+  return failure(ErrorCode::invalid_state,
+                 "job " + id + " " + why_unparkable(job.spec) + ", because others wait on it: `jobctl cancel " + id +
+                     "` frees its memory, and `jobctl freeze " + id + "` stops it and leaves its memory where it is");
+}
+
 Transition changed(std::vector<JobAction> actions = {}) {
   return Transition{.actions = std::move(actions), .changed = true};
 }
@@ -208,6 +215,7 @@ class Applier {
 
   Expected<Transition> operator()(const ParkBegun& event) const {
     if (!in<Running>(job_) && !in<Frozen>(job_)) return impossible(job_, "parked (only a running or frozen job can)");
+    if (!job_.spec.parkable) return unparkable(job_);
     const auto since = standing_since(job_.state).value_or(now_.boot);
     // One that a person froze is not woken by anybody else.
     const bool by_hand = event.by_hand || in<Frozen>(job_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/pressure_settings.hpp"
+#include "core/growth_settings.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::core {
@@ -45,6 +46,7 @@ struct Settings {
   std::uint32_t history_jobs = 100000;
   Quotas quotas;
   PressureSettings pressure;
+  GrowthSettings growth;
 
   bool operator==(const Settings&) const = default;
 };

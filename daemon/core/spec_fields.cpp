@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/format.hpp"
+#include "core/signal_names.hpp"
 #include "core/spec_texts.hpp"
 #include "core/text.hpp"
 
@@ -215,6 +217,26 @@ Expected<void> read_warn_signal_to(const Field& field, const Value& value, SpecD
   return {};
 }
 
+constexpr std::uint64_t hour = std::uint64_t{3600} * microseconds_per_second;
+
+Expected<void> read_checkpoint_signal(const Field& field, const Value& value, SpecDraft& draft) {
+  const auto* given = std::get_if<SignalAndTime>(&value.storage);
+  if (given == nullptr) return wrong_type(field, value, "a signal and time");
+  if (given->first < 1 || given->first > highest_signal) {
+    return refuse("checkpoint_signal " + std::to_string(given->first) + " does not exist: signals are 1 to 64");
+  }
+  if (given->first == SIGKILL || given->first == SIGSTOP) {
+    return refuse("checkpoint_signal " + signal_name(static_cast<std::uint32_t>(given->first)) +
+                  " never reaches a program: name one that it handles, as SIGUSR1");
+  }
+  if (given->second < microseconds_per_second || given->second > field.maximum) {
+    return refuse("checkpoint_signal must leave a grace of a second to an hour");
+  }
+  draft.spec.checkpoint_signal =
+      CheckpointSignal{.number = given->first, .grace = Microseconds(static_cast<Microseconds::rep>(given->second))};
+  return {};
+}
+
 constexpr std::uint64_t ten_years = std::uint64_t{3652} * 24 * 3600 * microseconds_per_second;
 constexpr std::uint64_t day = std::uint64_t{24} * 3600 * microseconds_per_second;
 constexpr std::uint64_t year_3000 = 32'503'680'000;  // seconds since the epoch
@@ -294,6 +316,9 @@ constexpr std::array fields{
           .kinds = Kinds::batch_only},
     Field{.key = "warn_signal", .read = &read_warn_signal, .maximum = day, .kinds = Kinds::batch_only},
     Field{.key = "warn_signal_to", .read = &read_warn_signal_to, .kinds = Kinds::batch_only},
+    Field{.key = "checkpoint_signal", .read = &read_checkpoint_signal, .maximum = hour, .kinds = Kinds::batch_only},
+    Field{.key = "parkable", .read = &read_flag<&JobSpec::parkable>},
+    Field{.key = "warmup", .read = &read_time<&JobSpec::warmup>, .maximum = 7 * day, .unit = Unit::time},
     Field{.key = "max_retries", .read = &read_count<&JobSpec::max_retries>, .maximum = 100, .kinds = Kinds::batch_only},
     Field{.key = "retry_memory_percent",
           .read = &read_count<&JobSpec::retry_memory_percent>,

@@ -44,6 +44,12 @@ void describe(Archive& archive, Either<WarnSignal> auto& signal) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Either<CheckpointSignal> auto& signal) {
+  archive("number", signal.number);
+  archive("grace", signal.grace);
+}
+
+template <class Archive>
 void describe(Archive& archive, Either<ArrayPlace> auto& place) {
   archive("array", place.array);
   archive("index", place.index);
@@ -69,6 +75,9 @@ void describe(Archive& archive, Either<JobSpec> auto& specification) {
   archive("after", specification.after);
   archive("begin", specification.begin);
   archive("warn_signal", specification.warn_signal);
+  archive("checkpoint_signal", specification.checkpoint_signal);
+  archive("parkable", specification.parkable);
+  archive("warmup", specification.warmup);
   archive("max_retries", specification.max_retries);
   archive("retry_memory_percent", specification.retry_memory_percent);
   archive("singleton", specification.singleton);

@@ -84,6 +84,9 @@ _jobctl() {
     -D | --workdir)
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return ;;
+    --checkpoint-signal)
+      mapfile -t COMPREPLY < <(compgen -W 'USR1 USR2 TERM' -- "$current")
+      return ;;
     -s | --signal)
       # Of submit it is the warning before the time limit.
       mapfile -t COMPREPLY < <(compgen -W 'TERM INT USR1 USR2 HUP KILL CONT' -- "$current")

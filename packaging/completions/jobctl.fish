@@ -108,6 +108,8 @@ complete -c jobctl -n '__jobctl_verb submit run adopt' -l oom-policy -x -a 'kill
 complete -c jobctl -n '__jobctl_verb submit run adopt' -l stop-timeout -x -d 'From SIGTERM to SIGKILL'
 complete -c jobctl -n '__jobctl_verb submit run adopt' -l comment -x -d 'A note'
 complete -c jobctl -n '__jobctl_verb submit run adopt' -l label -x -d 'A label'
+complete -c jobctl -n '__jobctl_verb submit run adopt' -l no-park -d 'Never move it out to swap'
+complete -c jobctl -n '__jobctl_verb submit run adopt' -l warmup -x -d 'What it loads then is no growth'
 complete -c jobctl -n '__jobctl_verb submit run' -s D -l workdir -x -a '(__fish_complete_directories)' -d Directory
 complete -c jobctl -n '__jobctl_verb submit' -l wait -d 'Wait for its end'
 complete -c jobctl -n '__jobctl_verb submit' -l follow -d 'Wait, with its output'
@@ -122,6 +124,8 @@ complete -c jobctl -n '__jobctl_verb submit' -l singleton -d 'After earlier jobs
 complete -c jobctl -n '__jobctl_verb submit' -s a -l array -x -d 'One job for each index'
 complete -c jobctl -n '__jobctl_verb submit' -l begin -x -d 'Not before'
 complete -c jobctl -n '__jobctl_verb submit' -l signal -x -a 'USR1@60 TERM@60 B:USR1@60' -d 'Before the time limit'
+complete -c jobctl -n '__jobctl_verb submit' -l checkpoint-signal -x -a 'USR1 USR2 TERM' -d 'To save its work'
+complete -c jobctl -n '__jobctl_verb submit' -l checkpoint-grace -x -d 'The time for that'
 complete -c jobctl -n '__jobctl_verb submit' -l retries -x -d 'Start it again if it fails'
 complete -c jobctl -n '__jobctl_verb submit' -l retry-mem -x -a '1.5x 2x' -d 'Start it again with more memory'
 complete -c jobctl -n '__jobctl_verb submit' -l key -x -d 'Same key, same job'

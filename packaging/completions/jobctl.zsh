@@ -42,6 +42,7 @@ _jobctl() {
   job=(
     {-J,--name}'[name]:name:' '--class[class]:class:_jobctl_classes' '--stop-timeout[from SIGTERM to SIGKILL]:time:'
     '--oom-policy[after a kill]:policy:(kill continue)' '--comment[a note]:text:' '*--label[a label]:key=value:' \
+    '--no-park[never move it out to swap]' '--warmup[what it loads then is no growth]:time:' \
     {-c,--cpus}'[whole cores to reserve]:number:' $limits
   )
 
@@ -60,6 +61,7 @@ _jobctl() {
         {-d,--after}'[start after other jobs]:list:_jobctl_jobs' \
         '--singleton[after earlier jobs of this name]' {-a,--array}'[one job for each index]:list:' \
         '--begin[not before]:time:' '--signal[before the time limit]:signal:(USR1@60 TERM@60 B\:USR1@60)' \
+        '--checkpoint-signal[to save its work]:signal:(USR1 USR2 TERM)' '--checkpoint-grace[the time for that]:time:' \
         '--retries[start it again if it fails]:number:' '--retry-mem[start it again with more memory]:factor:(1.5x 2x)' \
         '--key[same key, same job]:text:' \
         '--open-mode[keep what is in its files]:mode:(append truncate)' '--no-requeue[not again after a reboot]' \

@@ -1,4 +1,5 @@
 // A configuration file of any content either is refused as "FILE:LINE: reason" or yields settings that hold together.
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -21,5 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (job_class.cpu_weight < 1 || job_class.cpu_weight > 10000) std::abort();
     if (job_class.oom_score_adjust < 1 || job_class.oom_score_adjust > 1000) std::abort();
   }
+  const auto& growth = settings->growth;
+  if (core::scaled(growth.sample, growth) < std::chrono::milliseconds(10)) std::abort();
+  if (growth.sample > growth.bucket / 2 || growth.warmup > growth.longest_warmup) std::abort();
+  if (growth.critical > growth.warning || growth.warning > growth.shown) std::abort();
+  if (!(growth.p_value > 0 && growth.p_value < 1) || !(growth.jump_z >= 1)) std::abort();
   return 0;
 }

@@ -14,33 +14,12 @@ namespace {
 
 using namespace mljobd::core;
 
-constexpr std::array keys{"name",
-                          "class",
-                          "command",
-                          "workdir",
-                          "environment",
-                          "memory",
-                          "memory_max",
-                          "memory_high",
-                          "swap_max",
-                          "tasks_max",
-                          "cpu_weight",
-                          "io_weight",
-                          "cpu_quota_percent",
-                          "cpu_list",
-                          "oom_score_adjust",
-                          "oom_policy",
-                          "private_shm",
-                          "priority",
-                          "time_limit",
-                          "stop_timeout",
-                          "hold",
-                          "requeue",
-                          "output",
-                          "error",
-                          "comment",
-                          "labels",
-                          "cpus",
+constexpr std::array keys{"name",       "class",       "command",           "workdir",    "environment",
+                          "memory",     "memory_max",  "memory_high",       "swap_max",   "tasks_max",
+                          "cpu_weight", "io_weight",   "cpu_quota_percent", "cpu_list",   "oom_score_adjust",
+                          "oom_policy", "private_shm", "priority",          "time_limit", "stop_timeout",
+                          "hold",       "requeue",     "checkpoint_signal", "parkable",   "warmup",
+                          "output",     "error",       "comment",           "labels",     "cpus",
                           "nonsense"};
 
 std::vector<std::string> strings(FuzzedDataProvider& data) {
@@ -50,7 +29,7 @@ std::vector<std::string> strings(FuzzedDataProvider& data) {
 }
 
 Value value(FuzzedDataProvider& data) {
-  switch (data.ConsumeIntegralInRange(0, 8)) {
+  switch (data.ConsumeIntegralInRange(0, 9)) {
     case 0:
       return data.ConsumeBool();
     case 1:
@@ -67,6 +46,8 @@ Value value(FuzzedDataProvider& data) {
       return strings(data);
     case 7:
       return StringMap{{data.ConsumeRandomLengthString(16), data.ConsumeRandomLengthString(16)}};
+    case 8:
+      return SignalAndTime{data.ConsumeIntegral<std::int32_t>(), data.ConsumeIntegral<std::uint64_t>()};
     default:
       return data.ConsumeRandomLengthString(128);
   }

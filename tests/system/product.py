@@ -39,6 +39,8 @@ SPEC_TYPES = {
     "priority": dbus.Int32,
     "hold": dbus.Boolean,
     "requeue": dbus.Boolean,
+    "parkable": dbus.Boolean,
+    "checkpoint_signal": lambda signal: dbus.Struct(signal, signature="it"),
     "output": dbus.String,
     "error": dbus.String,
     "comment": dbus.String,

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -39,7 +40,8 @@ TEST_CASE("a pipeline becomes jobs that name each other") {
     "defaults": {"class": "train", "mem": "4G", "requeue": true, "environment": {"EPOCHS": "3", "SEED": 7},
                  "labels": {"team": "vision", "kind": "none"}},
     "stages": [
-      {"name": "prepare", "command": "./prepare && ./check", "class": "batch", "requeue": false},
+      {"name": "prepare", "command": "./prepare && ./check", "class": "batch", "requeue": false,
+       "parkable": false, "warmup": "1h", "checkpoint-signal": "USR1", "checkpoint-grace": "5m"},
       {"name": "train", "command": ["python3", "train.py"], "after": "prepare", "time": "8h", "cpus": 4,
        "array": "0-3%2", "environment": {"SEED": "1"}, "labels": {"kind": "train"}, "output": "logs/%a.log"},
       {"name": "report", "command": ["./report"], "after": [{"any": ["train", "prepare"]}, {"ok": 41}], "nice": 5}
@@ -54,6 +56,10 @@ TEST_CASE("a pipeline becomes jobs that name each other") {
                        {"class", "batch"},
                        {"memory", four},
                        {"requeue", false},
+                       {"parkable", false},
+                       {"warmup", std::uint64_t{3'600'000'000}},
+                       {"checkpoint_signal", core::SignalAndTime{SIGUSR1, 60'000'000}},
+                       {"checkpoint_grace", std::uint64_t{300'000'000}},
                        {"command", std::vector<std::string>{"/bin/sh", "-c", "./prepare && ./check"}},
                        {"labels", core::StringMap{{"team", "vision"}, {"kind", "none"}}}});
   CHECK(pipeline->stages[0].environment == core::StringMap{{"EPOCHS", "3"}, {"SEED", "7"}});

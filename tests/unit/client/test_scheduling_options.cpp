@@ -136,12 +136,15 @@ TEST_CASE("the options of the queue become keys of the contract") {
                                       {"array", "0-3%2"},
                                       {"begin", "now+1hour"},
                                       {"signal", "B:USR1@90"},
+                                      {"checkpoint-signal", "usr2"},
+                                      {"warmup", "30m"},
                                       {"retries", "2"},
                                       {"retry-mem", "1.5x"},
                                       {"key", "night-1"},
                                       {"open-mode", "truncate"}},
                             .requeue = false,
-                            .singleton = true};
+                            .singleton = true,
+                            .no_park = true};
   const auto spec = spec_from(SpecUse::submit, options, around);
   REQUIRE(spec);
   CHECK(*spec ==
@@ -150,6 +153,9 @@ TEST_CASE("the options of the queue become keys of the contract") {
                        {"array", core::Value("0-3%2")},
                        {"begin", core::Value(static_cast<std::uint64_t>((now + 1h).time_since_epoch().count()))},
                        {"warn_signal", core::Value(core::SignalAndTime(SIGUSR1, 90'000'000))},
+                       {"checkpoint_signal", core::Value(core::SignalAndTime(SIGUSR2, 60'000'000))},
+                       {"warmup", core::Value(std::uint64_t{1'800'000'000})},
+                       {"parkable", core::Value(false)},
                        {"max_retries", core::Value(std::uint32_t{2})},
                        {"retry_memory_percent", core::Value(std::uint32_t{150})},
                        {"key", core::Value("night-1")},
@@ -163,11 +169,29 @@ TEST_CASE("the options of the queue become keys of the contract") {
       {"retry-mem", "150",
        "--retry-mem: \"150\" does not say how much of the memory it had: write it as in 1.5x or 150%, up to 10x"},
       {"after", "singleton", "--after: write --singleton, an option of its own"},
+      {"checkpoint-signal", "USR1@60", "--checkpoint-signal: \"USR1@60\" is no signal: write USR1 or 10"},
+      {"checkpoint-grace", "60",
+       "--checkpoint-grace: '60' has no unit: write 60m (as Slurm reads it) or 60s (as systemd does)"},
       {"open-mode", "w", "--open-mode: \"w\" is neither append nor truncate"},
   }));
   const auto refused = spec_from(SpecUse::submit, {.texts = {{name, text}}}, around);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == reason);
+}
+
+TEST_CASE("the grace of a checkpoint joins its signal, wherever the two were given") {
+  core::ValueMap spec;
+  REQUIRE(join_checkpoint(spec));
+  CHECK(spec.empty());
+  REQUIRE(add_spec_option(SpecUse::submit, "checkpoint-grace", "2m", {}, spec));
+  const auto alone = join_checkpoint(spec);
+  REQUIRE_FALSE(alone);
+  CHECK(alone.error().message == "--checkpoint-grace is of no use without --checkpoint-signal");
+  REQUIRE(add_spec_option(SpecUse::submit, "checkpoint-signal", "USR1", {}, spec));
+  REQUIRE(join_checkpoint(spec));
+  CHECK(spec == core::ValueMap{{"checkpoint_signal", core::Value(core::SignalAndTime(SIGUSR1, 120'000'000))}});
+  REQUIRE(join_checkpoint(spec));
+  CHECK(spec.size() == 1);
 }
 
 TEST_CASE("how much more memory a retry gets") {

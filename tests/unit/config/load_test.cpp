@@ -84,6 +84,18 @@ core::PressureSettings other_than_default_pressure() {
   return other;
 }
 
+core::GrowthSettings other_than_default_growth() {
+  core::GrowthSettings other{
+      .minimum_slope = 1, .minimum_slope_percent = 42, .minimum_rise = 1, .minimum_rise_percent = 42, .jump_z = 42};
+  for (auto* time : {&other.sample, &other.bucket, &other.warmup, &other.longest_warmup, &other.warning,
+                     &other.critical, &other.shown}) {
+    *time = std::chrono::seconds(42);
+  }
+  other.p_value = 0.1;
+  other.time_scale_percent = 42;
+  return other;
+}
+
 TEST_CASE("the configuration that is shipped says what the defaults are") {
   const auto settings = load_settings({.file = MLJOBD_SHIPPED_CONFIG, .directory = ""});
   if (!settings) FAIL(settings.error().message);
@@ -98,6 +110,7 @@ TEST_CASE("the configuration that is shipped says what the defaults are") {
   other.history_jobs = 1;
   other.quotas = {.queued_jobs = 1, .unfinished_jobs_total = 1};
   other.pressure = other_than_default_pressure();
+  other.growth = other_than_default_growth();
   for (auto& job_class : other.classes) {
     job_class.cpu_weight = job_class.io_weight = 1;
     job_class.rank = 1;

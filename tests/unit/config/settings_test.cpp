@@ -108,7 +108,7 @@ TEST_CASE("mistakes are named with file, line and reason") {
       {"{\n\n\"log_limits\": \"1G\"}", "3: unknown key 'log_limits': did you mean 'log_limit'?"},
       {"{\"zzzzzzzzzzzz\": 1}",
        "1: unknown key 'zzzzzzzzzzzz'; known are default_class, classes, host_memory_reserve, log_limit, "
-       "default_stop_timeout, history, quotas, pressure"},
+       "default_stop_timeout, growth, history, quotas, pressure"},
       {"{\"quotas\": {\n\"queued\": 1}}",
        "2: quotas: unknown key 'queued'; known are queued_jobs, unfinished_jobs_total"},
       {"{\"quotas\":\n 7\n}", "2: quotas: an object was expected, this is a whole number"},

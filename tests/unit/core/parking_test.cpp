@@ -21,6 +21,21 @@ TEST_CASE("a job is parked, and runs again where it stood") {
   CHECK(job.attempt.frozen_total == 30s);
 }
 
+TEST_CASE("one that others wait on is parked by nobody, and its owner reads what to do instead") {
+  const JobState before = GENERATE(JobState(Running{}), JobState(Frozen{.since = at(5s).boot}));
+  const bool by_hand = GENERATE(false, true);
+  Job job = job_in(before);
+  job.id = 7;
+  job.spec.parkable = false;
+  const auto outcome = apply(job, ParkBegun{.by_hand = by_hand}, at(20s));
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == ErrorCode::invalid_state);
+  CHECK(outcome.error().message ==
+        "job 7 was submitted with --no-park, because others wait on it: `jobctl cancel 7` frees its memory, and "
+        "`jobctl freeze 7` stops it and leaves its memory where it is");
+  CHECK(job.state == before);
+}
+
 TEST_CASE("one that is to run again before all of it is out is not moved any further") {
   Job job = job_in(Running{});
   static_cast<void>(actions_of(job, ParkBegun{}));

@@ -1,8 +1,11 @@
 // Levels, throttles, parks and kills: one reaction at a time.
 #include "core/pressure_policy.hpp"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
+#include "core/job.hpp"
 #include "pressure_bench.hpp"
 
 using namespace mljobd::core;
@@ -321,6 +324,54 @@ TEST_CASE("a victim that does not go is told, and the next one taken") {
   SECTION("but not while its memory goes") {
     const auto made = bench.run(seconds(20), [&](Microseconds) { bench.job(2).memory.anon -= mebibyte; });
     CHECK(jobs_of<Kill>(made).empty());
+  }
+}
+
+TEST_CASE("among jobs of one size the one that grows gives way, parked or killed") {
+  const bool grows = GENERATE(false, true);
+  Bench bench = night();
+  bench.add(job(4, batch_rank, 401 * mebibyte)).growing = grows;
+  // The one that began last goes first where nobody grows.
+  bench.job(4).started = at(-minutes(2)).boot;
+  bench.job(2).started = at(-minutes(1)).boot;
+  const Ids expected{grows ? JobId{4} : JobId{2}};
+  SECTION("killed, without swap") {
+    bench.available(30);
+    CHECK(jobs_of<Kill>(bench.run(milliseconds(200))) == expected);
+  }
+  SECTION("parked, with it") {
+    bench.swap(2000, 2000);
+    bench.available(80);
+    CHECK(jobs_of<Park>(bench.run(milliseconds(200))) == expected);
+  }
+  SECTION("it is no reason to take one that frees too little") {
+    bench.job(4).memory = holding(25 * mebibyte);
+    bench.available(30);
+    CHECK(jobs_of<Kill>(bench.run(milliseconds(200))) == Ids{2});
+  }
+}
+
+TEST_CASE("one that must not be parked is passed over, and killed where nobody else can be parked") {
+  Bench bench = night();
+  JobSpec spec;
+  spec.parkable = false;
+  bench.job(2).unparkable = why_unparkable(spec);
+  bench.swap(2000, 2000);
+  bench.available(80);
+  SECTION("passed over") {
+    const auto made = only<Park>(bench.run(milliseconds(200)));
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().job == 3);
+    const auto& candidates = made.front().candidates;
+    CHECK(std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
+      return candidate.id == 2 && candidate.verdict == "unparkable (was submitted with --no-park)";
+    }));
+  }
+  SECTION("killed") {
+    bench.remove(3);
+    const auto made = bench.run(seconds(15));
+    CHECK(jobs_of<Park>(made).empty());
+    CHECK(jobs_of<Kill>(made) == Ids{2});
   }
 }
 

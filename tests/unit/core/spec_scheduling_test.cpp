@@ -75,6 +75,52 @@ TEST_CASE("a warning comes before the time limit that it warns of") {
                 "write 'main' or 'steps'");
 }
 
+TEST_CASE("a checkpoint is a signal and the time for it") {
+  const auto spec = Machine{}.validate(with("checkpoint_signal", SignalAndTime{10, 60'000'000}));
+  INFO(message_of(spec));
+  REQUIRE(spec);
+  CHECK(spec->checkpoint_signal == CheckpointSignal{.number = 10, .grace = 60s});
+  CHECK(std::get<SignalAndTime>(spec_view(*spec).at("checkpoint_signal").storage) == SignalAndTime{10, 60'000'000});
+  CHECK_FALSE(Machine{}.validate(minimal())->checkpoint_signal);
+  CHECK_FALSE(spec_view(*Machine{}.validate(minimal())).contains("checkpoint_signal"));
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{0, 60'000'000})), "signals are 1 to 64");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{65, 60'000'000})), "signals are 1 to 64");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{9, 60'000'000})),
+                "checkpoint_signal SIGKILL never reaches a program");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{19, 60'000'000})), "SIGSTOP");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{10, 999'999})), "a second to an hour");
+  check_refused(Machine{}.validate(with("checkpoint_signal", SignalAndTime{10, 3'600'000'001})), "a second to an hour");
+  check_refused(Machine{}.validate(with("checkpoint_signal", "USR1")), "must be a signal and time, not a text");
+}
+
+TEST_CASE("a job may be parked unless it says that it must not") {
+  CHECK(Machine{}.validate(minimal())->parkable);
+  CHECK(Machine{}.validate(with("parkable", true))->parkable);
+  const auto spec = Machine{}.validate(with("parkable", false));
+  REQUIRE(spec);
+  CHECK_FALSE(spec->parkable);
+  CHECK(spec_view(*spec).at("parkable") == Value(false));
+  CHECK_FALSE(spec_view(*Machine{}.validate(minimal())).contains("parkable"));
+  check_refused(Machine{}.validate(with("parkable", "no")), "must be a boolean, not a text");
+}
+
+TEST_CASE("a job's own warm-up may also be none") {
+  CHECK_FALSE(Machine{}.validate(minimal())->warmup);
+  const auto spec = Machine{}.validate(with("warmup", microseconds(30min)));
+  REQUIRE(spec);
+  CHECK(spec->warmup == 30min);
+  CHECK(spec_view(*spec).at("warmup") == microseconds(30min));
+  CHECK(Machine{}.validate(with("warmup", microseconds(0s)))->warmup == 0s);
+  check_refused(Machine{}.validate(with("warmup", microseconds(24h * 7 + 1s))), "7d00h");
+}
+
+TEST_CASE("what a job says about giving way and growing leads back to itself") {
+  const auto spec = Machine{}.validate(with_all(
+      {{"checkpoint_signal", SignalAndTime{12, 5'000'000}}, {"parkable", false}, {"warmup", microseconds(1h)}}));
+  REQUIRE(spec);
+  CHECK(*Machine{}.validate(spec_view(*spec)) == *spec);
+}
+
 TEST_CASE("more memory for a retry needs retries and a memory to begin with") {
   const auto spec = Machine{}.validate(
       with_all({{"memory", gibi}, {"max_retries", Number{2}}, {"retry_memory_percent", Number{150}}}));
@@ -114,8 +160,11 @@ TEST_CASE("what is learned from earlier jobs is shown as a limit and not as a wi
 TEST_CASE("a caller's own process is not made to wait") {
   Machine machine;
   machine.kind = JobKind::foreground;
-  for (const auto* key : {"after", "array", "begin", "max_retries", "singleton", "key", "warn_signal"}) {
+  for (const auto* key :
+       {"after", "array", "begin", "max_retries", "singleton", "key", "warn_signal", "checkpoint_signal"}) {
     CAPTURE(key);
     check_refused(machine.validate(with(key, Number{1})), "the caller's own to set");
   }
+  CHECK_FALSE(machine.validate(with("parkable", false))->parkable);
+  CHECK(machine.validate(with("warmup", microseconds(1min)))->warmup == 1min);
 }
