@@ -251,6 +251,7 @@ void JobManager::announce() {
     if (const auto* job = find(id)) observer_->details_changed(*job);
   }
   if (!announcements.empty()) observer_->counts_changed();
+  announce_growth();
   announce_decisions();
 }
 

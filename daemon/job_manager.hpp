@@ -62,6 +62,7 @@ class JobObserver {
   virtual void service_state_changed() = 0;
   virtual void decided(const core::Decision& decision) = 0;
   virtual void pressure_changed(std::uint32_t level, const core::ValueMap& details) = 0;
+  virtual void forecast_changed(const core::Job& job) = 0;
 };
 
 struct Counts {
@@ -157,6 +158,8 @@ class JobManager {
   // From what the job did. Where its data is, is told to its owner and root only. Errors: no_such_job, storage.
   [[nodiscard]] core::Expected<core::Advice> advise(const Caller& caller, core::JobId id);
   [[nodiscard]] Progress progress(core::JobId id) const;
+  // Where its memory is going, as a dictionary; empty for one that does not run.
+  [[nodiscard]] core::ValueMap forecast(const core::Job& job) const;
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] std::vector<std::string> problems() const;
   void set_problem(const std::string& key, const std::string& sentence);  // an empty sentence clears it
@@ -168,6 +171,7 @@ class JobManager {
   // Of the pressure guard, which does them when it is told to act.
   void record(const core::PressureDecisions& decisions);
   void admission_changed();
+  void forecast_changed(core::JobId id);
   void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
 
  private:
@@ -244,6 +248,7 @@ class JobManager {
   void answer();
   void announce();
   void announce_decisions();
+  void announce_growth();
   void act();
   void execute(const PendingAction& pending);
   void warn(const core::Job& job);
@@ -282,6 +287,7 @@ class JobManager {
   std::set<core::JobId> dirty_;
   std::set<core::JobId> submitted_;  // dirty ones that are not in the store yet
   std::set<core::JobId> reason_changed_;
+  std::set<core::JobId> forecast_changed_;
   std::vector<store::EventRecord> events_;
   std::vector<StateChange> announcements_;
   core::PressureDecisions decisions_;  // not announced yet

@@ -89,4 +89,8 @@ void FrontEnd::pressure_changed(std::uint32_t level, const core::ValueMap& detai
   manager_object_.announce_pressure(level, details);
 }
 
+void FrontEnd::forecast_changed(const core::Job& job) {
+  if (const auto found = objects_.find(job.id); found != objects_.end()) found->second->announce_forecast();
+}
+
 }  // namespace mljobd::bus

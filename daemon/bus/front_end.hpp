@@ -38,6 +38,7 @@ class FrontEnd final : public JobObserver {
   void service_state_changed() override;
   void decided(const core::Decision& decision) override;
   void pressure_changed(std::uint32_t level, const core::ValueMap& details) override;
+  void forecast_changed(const core::Job& job) override;
 
  private:
   // An object takes 15 KiB: of a long queue only so many jobs have one unasked, and so many more when asked for.

@@ -87,6 +87,11 @@ void PressurePolicy::forget(JobId id) {
   if (parking_ && parking_->id == id) parking_.reset();
 }
 
+bool PressurePolicy::throttles(JobId id) const {
+  const auto found = tracks_.find(id);
+  return found != tracks_.end() && found->second.throttling && !found->second.throttling->pretended;
+}
+
 bool PressurePolicy::admission_stopped() const {
   if (!acts()) return false;
   const bool cooling = cool_until_ && last_step_ && *last_step_ < *cool_until_;

@@ -63,6 +63,21 @@ TEST_CASE("the table of jobs") {
         " 7 train.py train alice OOM 5m00s 4.0G 1m30s -   oom own-limit\n");
 }
 
+TEST_CASE("a job whose memory grows says so where a waiting one says why it waits, and on its page how sure that is") {
+  auto row = running();
+  const auto minutes = [](std::uint64_t count) { return Value(count * 60'000'000); };
+  row.forecast = {{"growth", Value("growing")},   {"bytes_per_hour", Value(std::int64_t{3} << 30)},
+                  {"severity", Value("warning")}, {"time_to_limit", minutes(14)},
+                  {"earliest", minutes(11)},      {"latest", minutes(19)}};
+  CHECK(*render_jobs({row}, "ID,REASON,GROWTH", {.legend = false}) ==
+        "42 +3.0G/h, limit in 14 min +3.0G/h, limit in 14 min\n");
+  CHECK_THAT(render_status({.row = row, .properties = {}, .log_tail = ""}, false),
+             Catch::Contains("    Growth: +3.0G/h, limit in 14 min (11–19)\n"));
+  row.forecast = {{"growth", Value("steady")}, {"bytes_per_hour", Value(std::int64_t{0})}};
+  CHECK(*render_jobs({row}, "ID,REASON,GROWTH", {.legend = false}) == "42 - -\n");
+  CHECK_THAT(render_status({.row = row, .properties = {}, .log_tail = ""}, false), !Catch::Contains("Growth"));
+}
+
 TEST_CASE("an empty table has its titles, and a bare one nothing") {
   CHECK(*render_jobs({}, "id,name", {}) == "ID NAME\n");
   CHECK(*render_jobs({}, "id,name", {.legend = false}) == "");
