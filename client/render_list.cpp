@@ -208,8 +208,11 @@ std::string render_event(const core::ValueMap& event) {
   const std::string old_state = text_or_empty(event, "old");
   const std::string new_state = text_or_empty(event, "new");
   const std::string message = text_or_empty(event, "message");
-  // What the pressure policy decided is a sentence, whose first word is the reason, and changes no state by itself.
-  const bool complete = text_or_empty(event, "kind") == "decision" && old_state == new_state && !message.empty();
+  // What the pressure policy decided, or is to be expected, is a sentence, whose short form is the reason, and changes
+  // no state by itself.
+  const std::string kind = text_or_empty(event, "kind");
+  const bool is_sentence = kind == "decision" || kind == "forecast" || kind == "checkpoint";
+  const bool complete = is_sentence && old_state == new_state && !message.empty();
   if (complete) return line + "  " + harmless(message) + "\n";
   if (!new_state.empty()) line += "  " + (old_state.empty() ? "" : harmless(old_state) + " -> ") + harmless(new_state);
   for (const auto& text : {text_or_empty(event, "reason"), message}) {

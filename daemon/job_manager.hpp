@@ -14,6 +14,8 @@
 
 #include "core/cpu_partition.hpp"
 #include "core/cpu_topology.hpp"
+#include "core/forecast.hpp"
+#include "core/growth_report.hpp"
 #include "core/job.hpp"
 #include "core/lifecycle.hpp"
 #include "core/plan_preview.hpp"
@@ -49,6 +51,13 @@ struct StateChange {
   std::string reason{};
 };
 
+// What became known about the memory of a job that grows.
+struct GrowthEvent {
+  core::JobId id = 0;
+  core::GrowthNews news = core::GrowthNews::growing;
+  core::Forecast forecast{};
+};
+
 // Told of changes after they are durable; the bus front end.
 class JobObserver {
  public:
@@ -63,6 +72,7 @@ class JobObserver {
   virtual void decided(const core::Decision& decision) = 0;
   virtual void pressure_changed(std::uint32_t level, const core::ValueMap& details) = 0;
   virtual void forecast_changed(const core::Job& job) = 0;
+  virtual void growth_seen(const core::Job& job, const GrowthEvent& event) = 0;
 };
 
 struct Counts {
@@ -172,6 +182,7 @@ class JobManager {
   void record(const core::PressureDecisions& decisions);
   void admission_changed();
   void forecast_changed(core::JobId id);
+  void growth_seen(core::JobId id, const std::vector<core::GrowthNews>& news);
   void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
 
  private:
@@ -288,6 +299,7 @@ class JobManager {
   std::set<core::JobId> submitted_;  // dirty ones that are not in the store yet
   std::set<core::JobId> reason_changed_;
   std::set<core::JobId> forecast_changed_;
+  std::vector<GrowthEvent> growth_;  // not announced yet
   std::vector<store::EventRecord> events_;
   std::vector<StateChange> announcements_;
   core::PressureDecisions decisions_;  // not announced yet

@@ -210,6 +210,7 @@ void PressureGuard::watch_growth(const core::PressureSnapshot& snapshot) {
     const auto change = growth_.observe(snapshot.now.boot, *job->second, seen.memory, available,
                                         held ? GrowthWatch::Pace::held : GrowthWatch::Pace::own);
     if (change.shown) manager_.forecast_changed(seen.id);
+    if (!change.news.empty()) manager_.growth_seen(seen.id, change.news);
   }
 }
 

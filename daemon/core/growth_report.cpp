@@ -56,6 +56,22 @@ std::string_view to_word(GrowthNews news) {
   return "";
 }
 
+std::string describe(GrowthNews news, const Forecast& forecast) {
+  switch (news) {
+    case GrowthNews::growing:
+      return "its memory grows: " + describe(forecast);
+    case GrowthNews::leak_suspect:
+      return "its memory grows on: " + describe(forecast);
+    case GrowthNews::warning:
+      return "its memory limit is near: " + describe(forecast);
+    case GrowthNews::critical:
+      return "its memory limit is very near: " + describe(forecast);
+    case GrowthNews::over:
+      return "its memory grows no longer";
+  }
+  return "";
+}
+
 GrowthReport::Change GrowthReport::hear(BootTime now, const Forecast& forecast) {
   Change change;
   if (grows(forecast)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,8 @@ enum class GrowthNews {
 
 // "growing", "leak-suspect", "warning", "critical", "over".
 [[nodiscard]] std::string_view to_word(GrowthNews news);
+// "its memory limit is near: +3.1G/h, limit in 14 min (11–19)". UTF-8.
+[[nodiscard]] std::string describe(GrowthNews news, const Forecast& forecast);
 
 class GrowthReport {
  public:

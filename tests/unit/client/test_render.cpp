@@ -312,6 +312,14 @@ TEST_CASE("an event is one line") {
                       {"message", Value("park 7 'evaluate' (812M): 26M of 1.8G available, less than 92M")},
                       {"details", Value("{}")}}) ==
         "1970-01-01 00:01:01  job 7  park 7 'evaluate' (812M): 26M of 1.8G available, less than 92M\n");
+  CHECK(render_event({{"time", Value(std::uint64_t{1})},
+                      {"job", Value(std::uint32_t{7})},
+                      {"kind", Value("forecast")},
+                      {"old", Value("running")},
+                      {"new", Value("running")},
+                      {"reason", Value("growing")},
+                      {"message", Value("its memory grows: +1.0G/h, limit in 5h00m")}}) ==
+        "1970-01-01 00:00:00  job 7  its memory grows: +1.0G/h, limit in 5h00m\n");
   CHECK(render_event({{"kind", Value("decision")},
                       {"reason", Value("level")},
                       {"message", Value("pressure level 0 to 1: 170M of 1.8G available")}}) ==

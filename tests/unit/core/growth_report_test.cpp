@@ -120,6 +120,15 @@ TEST_CASE("in tests, whose hours are shorter, forecasts are shown as often") {
   CHECK(report.hear(now += 600ms, forecast).shown);
 }
 
+TEST_CASE("news is a sentence with the forecast") {
+  CHECK(describe(GrowthNews::growing, growing(5h)) == "its memory grows: +1.0G/h, limit in 5h00m");
+  CHECK(describe(GrowthNews::leak_suspect, growing(std::nullopt, Growth::leak_suspect)) ==
+        "its memory grows on: suspected leak: +1.0G/h");
+  CHECK(describe(GrowthNews::warning, growing(50min)) == "its memory limit is near: +1.0G/h, limit in 50 min");
+  CHECK(describe(GrowthNews::critical, growing(5min)) == "its memory limit is very near: +1.0G/h, limit in 5 min");
+  CHECK(describe(GrowthNews::over, steady()) == "its memory grows no longer");
+}
+
 TEST_CASE("the words of growth") {
   CHECK(to_word(GrowthNews::growing) == "growing");
   CHECK(to_word(GrowthNews::leak_suspect) == "leak-suspect");
