@@ -34,7 +34,7 @@ struct Growth {
   std::optional<core::Microseconds> time_to_limit{};
   bool urgent = false;  // a warning
 };
-void growth(const Growth& growth);
+void growth(const Growth& seen);
 
 inline constexpr std::string_view message_id_job_state = "f3f35a2c0b0f4a2b9d8f7f0f6a2f4c11";
 inline constexpr std::string_view message_id_decision = "0b6f2b7d4e8c4d0f9a5c1e7703c2d9ab";
