@@ -263,6 +263,9 @@ class JobManager {
   void act();
   void execute(const PendingAction& pending);
   void warn(const core::Job& job);
+  void checkpoint(const core::Job& job);
+  void save_before_limit(core::Job& job);
+  void record_checkpoint(const core::Job& job);
   void arm_deadlines();
   void deadlines_reached();
   void sample();

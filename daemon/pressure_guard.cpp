@@ -36,6 +36,10 @@ core::PressureJob::Condition condition_of(const core::JobState& state) {
   return Condition::running;
 }
 
+std::optional<core::Microseconds> checkpoint_grace(const core::Job& job) {
+  return job.spec.checkpoint_signal ? std::optional(job.spec.checkpoint_signal->grace) : std::nullopt;
+}
+
 bool parked_by_hand(const core::JobState& state) {
   const auto* parked = std::get_if<core::Parked>(&state);
   return parked != nullptr && parked->by_hand;
@@ -151,6 +155,7 @@ core::PressureJob PressureGuard::look_at(const core::Job& job) {
                          .started = job.attempt.started_boot.value_or(loop_.now().boot),
                          .condition = condition_of(job.state),
                          .requeue = job.spec.requeue,
+                         .checkpoint_grace = checkpoint_grace(job),
                          .unparkable = job.spec.parkable ? "" : "others wait on it",
                          .parked_by_hand = parked_by_hand(job.state),
                          .growing = growth_.grows(job)};
@@ -271,15 +276,16 @@ void PressureGuard::execute(core::JobId id, const core::ReleaseHigh& action) {
   override_limits(id, limits, core::ActionOutcome::What::release_high);
 }
 
-void PressureGuard::execute(core::JobId id, const core::Kill& /*action*/) {
+void PressureGuard::execute(core::JobId id, const core::Kill& action) {
   const auto* job = manager_.find(id);
   if (job == nullptr || !core::has_units(job->state)) return;
   cancel_move(id);
-  // Kernels before 6.8 let a dying task sleep at memory.high.
-  core::Limits limits;
+  // To save its work it needs its share of the machine again. Kernels before 6.8 let a dying task sleep at memory.high.
+  auto limits = action.checkpoint_grace ? JobRunner::usual_weights(*job) : core::Limits{};
   limits.memory_high = core::unlimited;
   runner_.override_limits(*job, limits, [](const core::Expected<void>&) {});
-  manager_.handle(id, core::PressureDemandsEnd{.memory = core::needed_memory(memory_of(*job))});
+  manager_.handle(
+      id, core::PressureDemandsEnd{.memory = core::needed_memory(memory_of(*job)), .grace = action.checkpoint_grace});
 }
 
 void PressureGuard::execute(core::JobId id, const core::Park& /*action*/, const std::string& reason) {

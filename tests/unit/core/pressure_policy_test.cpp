@@ -45,7 +45,12 @@ TEST_CASE("who grows is throttled first, unless its own limit stops it as soon")
   Bench bench = night();
   bench.job(3).growing = true;
   bench.available(150);
-  SECTION("first") { CHECK(jobs_of<Throttle>(bench.run(seconds(1))) == Ids{3}); }
+  SECTION("first") {
+    CHECK_FALSE(bench.policy.throttles(3));
+    CHECK(jobs_of<Throttle>(bench.run(seconds(1))) == Ids{3});
+    CHECK(bench.policy.throttles(3));
+    CHECK_FALSE(bench.policy.throttles(2));
+  }
   SECTION("held by its own limit") {
     bench.job(3).memory.high = 505 * mebibyte;
     CHECK(jobs_of<Throttle>(bench.run(seconds(10))) == Ids{2});
@@ -378,6 +383,7 @@ TEST_CASE("a dry run records and changes nothing") {
   CHECK(bench.policy.level() == 3);
   CHECK_FALSE(bench.policy.admission_stopped());
   CHECK(bench.policy.state().throttled.empty());
+  CHECK_FALSE(bench.policy.throttles(2));
   bench.available(900);
   for (const auto& decision : only<Unthrottle>(bench.run(minutes(1)))) CHECK(decision.dry_run);
 }
