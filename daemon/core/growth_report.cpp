@@ -83,8 +83,9 @@ GrowthReport::Change GrowthReport::hear(BootTime now, const Forecast& forecast) 
   }
   severity_before_ = forecast.severity;
   const auto candidate = without_rate(forecast);
-  const bool due = !shown_since_ || now - *shown_since_ >= scaled(settings_.bucket, settings_);
-  if (differs(candidate, shown_) && (due || !change.news.empty())) {
+  const bool first = !shown_since_.has_value();
+  const bool due = first || now - *shown_since_ >= scaled(settings_.bucket, settings_);
+  if (first || (differs(candidate, shown_) && (due || !change.news.empty()))) {
     shown_ = candidate;
     shown_since_ = now;
     change.shown = true;

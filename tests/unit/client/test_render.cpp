@@ -128,12 +128,13 @@ TEST_CASE("a job shows the same in a row that has only the keys of its columns")
                 {"cause", cause},
                 {"limits", ValueMap{{"memory", Bytes{1} << 30}, {"time_limit", std::uint64_t{5'000'000}}}},
                 {"usage", usage},
+                {"forecast", ValueMap{{"growth", "growing"}, {"bytes_per_hour", std::int64_t{1} << 30}}},
                 {"priority", std::int32_t{3}},
                 {"array_id", std::uint32_t{40}},
                 {"array_index", std::uint32_t{2}}};
   const std::string field = GENERATE("ID", "NAME", "CLASS", "USER", "ST", "TIME", "MEM", "CPU", "GPU", "REASON",
                                      "STATE", "RESULT", "EXIT", "KIND", "ATTEMPT", "PRIORITY", "PEAK", "LIMIT",
-                                     "TIMELIMIT", "SUBMITTED", "STARTED", "ENDED", "UNIT", "SLICE");
+                                     "GROWTH", "TIMELIMIT", "SUBMITTED", "STARTED", "ENDED", "UNIT", "SLICE");
   ValueMap asked;
   const auto keys = row_keys(field);
   REQUIRE(keys);

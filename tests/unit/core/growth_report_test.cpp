@@ -94,6 +94,9 @@ TEST_CASE("a limit that was moved away is warned of again when it comes near") {
 
 TEST_CASE("the shown forecast follows what means something else, at most once a minute") {
   Told told;
+  CHECK(told.hear({}).shown);  // that it is watched at all
+  CHECK_FALSE(told.hear(steady()).shown);
+  told.wait(1min);
   CHECK(told.hear(steady()).shown);
   CHECK(told.shown().bytes_per_hour == 0);
   CHECK_FALSE(told.hear(steady()).shown);

@@ -26,6 +26,7 @@ class Watch {
     job.spec.warmup = 1min;
     memory.populated = true;
     memory.anon = gibibyte;
+    memory.max = 4 * gibibyte;
   }
 
   void look(GrowthWatch::Pace pace = GrowthWatch::Pace::own) {
@@ -77,7 +78,6 @@ TEST_CASE("what the machine has left is the nearer limit where it is less") {
 
 TEST_CASE("page cache is no growth") {
   Watch watch;
-  watch.memory.max = 4 * gibibyte;
   for (int i = 0; i < 12 * 60; ++i) {
     watch.memory.file += 4 * mebibyte;
     watch.memory.current += 4 * mebibyte;
@@ -143,7 +143,6 @@ TEST_CASE("what was known goes with the attempt, with the job, and with the sett
 TEST_CASE("looks that come sooner than asked for change nothing") {
   Watch watch;
   watch.grow(40min, 20 * mebibyte);
-  const auto before = watch.news;
   auto memory = watch.memory;
   memory.anon += 200 * gibibyte;
   for (int i = 1; i < 5; ++i) {
