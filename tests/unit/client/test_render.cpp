@@ -74,7 +74,7 @@ TEST_CASE("a job whose memory grows says so where a waiting one says why it wait
   CHECK_THAT(render_status({.row = row, .properties = {}, .log_tail = ""}, false),
              Catch::Contains("    Growth: +3.0G/h, limit in 14 min (11–19)\n"));
   row.forecast = {{"growth", Value("steady")}, {"bytes_per_hour", Value(std::int64_t{0})}};
-  CHECK(*render_jobs({row}, "ID,REASON,GROWTH", {.legend = false}) == "42 - -\n");
+  CHECK(*render_jobs({row}, "ID,REASON,GROWTH", {.legend = false}) == "42 -      -\n");
   CHECK_THAT(render_status({.row = row, .properties = {}, .log_tail = ""}, false), !Catch::Contains("Growth"));
 }
 
