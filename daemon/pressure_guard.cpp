@@ -156,6 +156,7 @@ core::PressureJob PressureGuard::look_at(const core::Job& job) {
                          .condition = condition_of(job.state),
                          .requeue = job.spec.requeue,
                          .checkpoint_grace = checkpoint_grace(job),
+                         .saves_until = core::grace_deadline(job),
                          .unparkable = job.spec.parkable ? "" : "others wait on it",
                          .parked_by_hand = parked_by_hand(job.state),
                          .growing = growth_.grows(job)};

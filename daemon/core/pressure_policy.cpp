@@ -25,6 +25,7 @@ PressureDecisions PressurePolicy::step(const PressureSnapshot& snapshot) {
   turn_.bounds = level_bounds(settings_, turn_.signs.capacity);
   change_level();
   learn_speed();
+  if (!killing_ && acts()) resume_grace();
   settle_kill();
   settle_park();
   release_stuck();

@@ -148,6 +148,7 @@ class PressurePolicy {
   [[nodiscard]] std::vector<Contender> contenders() const;
 
   // What gives way (pressure_relief.cpp).
+  void resume_grace();
   void settle_kill();
   void wait_for_killed(const PressureJob& job);
   void killed(const PressureJob* job);

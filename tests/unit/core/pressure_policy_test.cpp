@@ -360,6 +360,25 @@ TEST_CASE("a job that can save its work gets the time, if memory lasts that long
   }
 }
 
+TEST_CASE("a grace that an earlier daemon gave is waited for, and cut short, as one of its own") {
+  Bench bench = night();
+  bench.job(2).condition = Condition::stopping;
+  bench.job(2).saves_until = at(bench.now() + seconds(40)).boot;
+  bench.available(30);
+  SECTION("waited for") {
+    CHECK(jobs_of<Kill>(bench.run(seconds(45))).empty());
+    CHECK(bench.policy.admission_stopped());
+  }
+  SECTION("cut short") {
+    CHECK(jobs_of<Kill>(bench.run(seconds(2))).empty());
+    bench.available(10);
+    const auto cut = only<Kill>(bench.run(milliseconds(200)));
+    REQUIRE(cut.size() == 1);
+    CHECK(cut.front().job == 2);
+    CHECK(cut.front().rule == PressureRule::grace_cut_short);
+  }
+}
+
 TEST_CASE("a job that is being stopped anyway is waited for") {
   Bench bench = night();
   bench.job(2).condition = Condition::stopping;
