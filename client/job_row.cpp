@@ -53,6 +53,7 @@ JobRow job_row_from(const core::ValueMap& row) {
       .usage = map_or_empty(row, "usage"),
       .priority = value_or<std::int32_t>(row, "priority", 0),
       .warnings = texts_or_empty(row, "warnings"),
+      .forecast = map_or_empty(row, "forecast"),
       .array_id = value_or<std::uint32_t>(row, "array_id", 0),
       .array_index = value_or<std::uint32_t>(row, "array_index", 0),
       .array_count = value_or<std::uint32_t>(row, "array_count", 0),

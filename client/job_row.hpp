@@ -36,7 +36,8 @@ struct JobRow {
   core::ValueMap usage{};
   std::int32_t priority = 0;
   std::vector<std::string> warnings{};
-  core::JobId array_id = 0;  // the id of the array's first job; 0: in no array
+  core::ValueMap forecast{};  // of its memory, while it runs
+  core::JobId array_id = 0;   // the id of the array's first job; 0: in no array
   std::uint32_t array_index = 0;
   std::uint32_t array_count = 0;
 };

@@ -250,8 +250,18 @@ Outcome<void> ManagerClient::report_exit(core::JobId id, int exit_code, unsigned
   return connection_->call_job(id, "ReportExit", std::int32_t{exit_code}, std::uint32_t{exit_signal}, VariantMap{});
 }
 
-Outcome<void> ManagerClient::subscribe(std::function<void(const StateChange&)> handler) {
+Outcome<void> ManagerClient::subscribe(std::function<void(const StateChange&)> handler,
+                                       std::function<void()> otherwise) {
   return connection_->guarded([&] {
+    if (otherwise) {
+      connection_->manager->uponSignal("Decision")
+          .onInterface(manager_interface)
+          .call([otherwise](const VariantMap& /*decision*/) { otherwise(); });
+      connection_->manager->uponSignal("ForecastChanged")
+          .onInterface(manager_interface)
+          .call([otherwise](std::uint32_t /*id*/, const sdbus::ObjectPath& /*job*/, const std::string& /*news*/,
+                            const VariantMap& /*forecast*/) { otherwise(); });
+    }
     connection_->manager->uponSignal("JobStateChanged")
         .onInterface(manager_interface)
         .call([this, handler = std::move(handler)](std::uint32_t id, const sdbus::ObjectPath& /*job*/,

@@ -69,8 +69,10 @@ class ManagerClient {
   [[nodiscard]] Outcome<UniqueFd> open_log(core::JobId id, std::optional<std::uint32_t> attempt);
   [[nodiscard]] Outcome<void> report_exit(core::JobId id, int exit_code, unsigned exit_signal);
 
-  // From the answer on, no change is missed; the handlers are called from run_once and nowhere else.
-  [[nodiscard]] Outcome<void> subscribe(std::function<void(const StateChange&)> handler);
+  // From the answer on, no change is missed; the handlers are called from run_once and nowhere else. `otherwise`: there
+  // is news that changed no state, a decision or a forecast.
+  [[nodiscard]] Outcome<void> subscribe(std::function<void(const StateChange&)> handler,
+                                        std::function<void()> otherwise = {});
   // Called with false when the daemon leaves the bus and with true when one is back.
   [[nodiscard]] Outcome<void> watch_daemon(std::function<void(bool present)> handler);
 

@@ -8,6 +8,7 @@
 
 #include "client/render_text.hpp"
 #include "client/values.hpp"
+#include "core/forecast.hpp"
 #include "core/format.hpp"
 #include "core/text.hpp"
 
@@ -37,9 +38,19 @@ std::string cpu_of(const JobRow& row) {
   return time && was_started(row) ? core::format_duration(core::Microseconds(*time)) : "-";
 }
 
+// How certain the time is, is told where one job is shown in full.
+std::string growth_of(const JobRow& row) {
+  auto forecast = core::forecast_from(row.forecast);
+  forecast.earliest.reset();
+  forecast.latest.reset();
+  const auto text = core::describe(forecast);
+  return text.empty() ? "-" : text;
+}
+
+// One that runs waits for nothing: what there is to say of it is where its memory goes.
 std::string reason_of(const JobRow& row) {
   if (is_finished(row) && row.reason.empty()) return describe_state(row);
-  return row.reason.empty() ? "-" : harmless(row.reason);
+  return row.reason.empty() ? growth_of(row) : harmless(row.reason);
 }
 
 std::string limit_or_dash(const JobRow& row, std::string_view key) {
@@ -66,7 +77,7 @@ constexpr std::array fields_known{
     Field{"CPU", "start_time,usage", true, false, cpu_of},
     // No job has a GPU assigned by this version; the column keeps its place for scripts.
     Field{"GPU", "", false, false, [](const JobRow& /*row*/) { return std::string("-"); }},
-    Field{"REASON", "reason,exit_code,exit_signal,cause", false, true, reason_of},
+    Field{"REASON", "reason,exit_code,exit_signal,cause,forecast", false, true, reason_of},
     Field{"STATE", "", false, false, [](const JobRow& row) { return row.state; }},
     Field{"RESULT", "", false, false, [](const JobRow& row) { return text_or_dash(row.result); }},
     Field{"EXIT", "exit_code,exit_signal", true, false,
@@ -79,6 +90,7 @@ constexpr std::array fields_known{
           [](const JobRow& row) {
             return limit_or_dash(row, row.limits.contains("memory_max") ? "memory_max" : "memory");
           }},
+    Field{"GROWTH", "forecast", false, true, growth_of},
     Field{"TIMELIMIT", "limits", true, false, [](const JobRow& row) { return limit_or_dash(row, "time_limit"); }},
     Field{"SUBMITTED", "submit_time", false, false, [](const JobRow& row) { return format_time(row.submit_time); }},
     Field{"STARTED", "start_time", false, false, [](const JobRow& row) { return format_time(row.start_time); }},
@@ -196,8 +208,11 @@ std::string render_event(const core::ValueMap& event) {
   const std::string old_state = text_or_empty(event, "old");
   const std::string new_state = text_or_empty(event, "new");
   const std::string message = text_or_empty(event, "message");
-  // What the pressure policy decided is a sentence, whose first word is the reason, and changes no state by itself.
-  const bool complete = text_or_empty(event, "kind") == "decision" && old_state == new_state && !message.empty();
+  // What the pressure policy decided, or is to be expected, is a sentence, whose short form is the reason, and changes
+  // no state by itself.
+  const std::string kind = text_or_empty(event, "kind");
+  const bool is_sentence = kind == "decision" || kind == "forecast" || kind == "checkpoint";
+  const bool complete = is_sentence && old_state == new_state && !message.empty();
   if (complete) return line + "  " + harmless(message) + "\n";
   if (!new_state.empty()) line += "  " + (old_state.empty() ? "" : harmless(old_state) + " -> ") + harmless(new_state);
   for (const auto& text : {text_or_empty(event, "reason"), message}) {

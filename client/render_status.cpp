@@ -7,6 +7,7 @@
 #include "client/render_text.hpp"
 #include "client/terminal.hpp"
 #include "client/values.hpp"
+#include "core/forecast.hpp"
 #include "core/format.hpp"
 
 namespace mljobd::client {
@@ -64,6 +65,18 @@ void add_usage(std::string& page, const JobRow& row, const core::ValueMap& usage
   line(page, "CPU time", core::format_duration(core::Microseconds(value_or<std::int64_t>(usage, "cpu_time", 0))));
   line(page, "I/O", size_of(usage, "io_read") + " read, " + size_of(usage, "io_written") + " written");
   if (!is_finished(row)) line(page, "Tasks", std::to_string(value_or<std::uint64_t>(usage, "tasks", 0)));
+}
+
+// Only where it grows: that it does not is what everybody expects.
+void add_growth(std::string& page, const JobRow& row, bool colour) {
+  const auto forecast = core::forecast_from(row.forecast);
+  const auto text = core::describe(forecast);
+  if (text.empty()) return;
+  using Severity = core::Forecast::Severity;
+  const Colour shade = forecast.severity == Severity::none      ? Colour::none
+                       : forecast.severity == Severity::warning ? Colour::yellow
+                                                                : Colour::red;
+  line(page, "Growth", paint(text, shade, colour));
 }
 
 std::string limit_text(const core::ValueMap& map, std::string_view key) {
@@ -176,6 +189,7 @@ std::string render_status(const StatusPage& page, bool colour) {
   if (row.attempt > 1) line(text, "Attempt", std::to_string(row.attempt));
   if (row.priority != 0) line(text, "Priority", std::to_string(row.priority));
   add_usage(text, row, usage);
+  add_growth(text, row, colour);
   if (!row.unit.empty()) line(text, "Unit", row.unit + (row.slice.empty() ? "" : " in " + row.slice));
   add_limits(text, row, map_or_empty(page.properties, "Effective"));
   add_log(text, row, page.log_tail);

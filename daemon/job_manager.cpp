@@ -130,6 +130,8 @@ core::Expected<void> JobManager::transition(core::Job& job, const core::JobEvent
   name_who_stopped(job, before);
   for (const auto action : outcome->actions) actions_.push_back({.id = job.id, .action = action});
   note_change(job, old_state);
+  const auto& actions = outcome->actions;
+  if (std::find(actions.begin(), actions.end(), core::JobAction::checkpoint) != actions.end()) record_checkpoint(job);
   return {};
 }
 
@@ -273,6 +275,7 @@ void JobManager::announce(const std::vector<StateChange>& changes) {
     if (const auto* job = find(id)) observer_->details_changed(*job);
   }
   if (!changes.empty()) observer_->counts_changed();
+  announce_growth();
   announce_decisions();
 }
 
@@ -324,6 +327,9 @@ void JobManager::execute(const PendingAction& pending) {
       break;
     case core::JobAction::warn:
       warn(*job);
+      break;
+    case core::JobAction::checkpoint:
+      checkpoint(*job);
       break;
     case core::JobAction::stop_units:
       runner_->stop(*job);

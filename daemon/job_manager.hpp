@@ -14,6 +14,8 @@
 
 #include "core/cpu_partition.hpp"
 #include "core/cpu_topology.hpp"
+#include "core/forecast.hpp"
+#include "core/growth_report.hpp"
 #include "core/job.hpp"
 #include "core/lifecycle.hpp"
 #include "core/plan_preview.hpp"
@@ -49,6 +51,13 @@ struct StateChange {
   std::string reason{};
 };
 
+// What became known about the memory of a job that grows.
+struct GrowthEvent {
+  core::JobId id = 0;
+  core::GrowthNews news = core::GrowthNews::growing;
+  core::Forecast forecast{};
+};
+
 // Told of changes after they are durable; the bus front end. Of what a turn has done to a job it is told once, as it is
 // now, and then of each step on the way.
 class JobObserver {
@@ -64,6 +73,8 @@ class JobObserver {
   virtual void service_state_changed() = 0;
   virtual void decided(const core::Decision& decision) = 0;
   virtual void pressure_changed(std::uint32_t level, const core::ValueMap& details) = 0;
+  virtual void forecast_changed(const core::Job& job) = 0;
+  virtual void growth_seen(const core::Job& job, const GrowthEvent& event) = 0;
 };
 
 struct Counts {
@@ -159,6 +170,8 @@ class JobManager {
   // From what the job did. Where its data is, is told to its owner and root only. Errors: no_such_job, storage.
   [[nodiscard]] core::Expected<core::Advice> advise(const Caller& caller, core::JobId id);
   [[nodiscard]] Progress progress(core::JobId id) const;
+  // Where its memory is going, as a dictionary; empty for one that does not run.
+  [[nodiscard]] core::ValueMap forecast(const core::Job& job) const;
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] std::vector<std::string> problems() const;
   void set_problem(const std::string& key, const std::string& sentence);  // an empty sentence clears it
@@ -170,6 +183,8 @@ class JobManager {
   // Of the pressure guard, which does them when it is told to act.
   void record(const core::PressureDecisions& decisions);
   void admission_changed();
+  void forecast_changed(core::JobId id);
+  void growth_seen(core::JobId id, const std::vector<core::GrowthNews>& news);
   void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
 
  private:
@@ -246,11 +261,15 @@ class JobManager {
   void answer();
   void announce(const std::vector<StateChange>& changes);
   void announce_decisions();
+  void announce_growth();
   // What is to be started, and all else.
   std::pair<std::vector<PendingAction>, std::vector<PendingAction>> take_actions();
   void act(const std::vector<PendingAction>& actions);
   void execute(const PendingAction& pending);
   void warn(const core::Job& job);
+  void checkpoint(const core::Job& job);
+  void save_before_limit(core::Job& job);
+  void record_checkpoint(const core::Job& job);
   void arm_deadlines();
   void deadlines_reached();
   void sample();
@@ -286,6 +305,8 @@ class JobManager {
   std::set<core::JobId> dirty_;
   std::set<core::JobId> submitted_;  // dirty ones that are not in the store yet
   std::set<core::JobId> reason_changed_;
+  std::set<core::JobId> forecast_changed_;
+  std::vector<GrowthEvent> growth_;  // not announced yet
   std::vector<store::EventRecord> events_;
   std::vector<StateChange> announcements_;  // of this turn
   core::PressureDecisions decisions_;       // not announced yet

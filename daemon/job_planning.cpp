@@ -266,13 +266,14 @@ void JobManager::restore_cores() {
   shared_cpus_ = shared_beside(core_allocations());
 }
 
-// --- Deadlines: time limits and their warnings on the boot clock, begins and retries on the wall clock.
+// --- Deadlines: time limits, their warnings and graces on the boot clock, begins and retries on the wall clock.
 
 void JobManager::arm_deadlines() {
   std::optional<core::BootTime> first;
   for (const auto& [id, job] : jobs_.active()) {
     take_earlier(first, core::time_limit_deadline(*job));
     take_earlier(first, core::warning_deadline(*job));
+    take_earlier(first, core::grace_deadline(*job));
   }
   // Wall clock and boot clock part when the machine sleeps or the clock is set: an hour is as far as they are believed.
   if (next_begin_) {
@@ -298,6 +299,7 @@ void JobManager::deadlines_reached() {
   for (const auto& [id, job] : JobRegistry::View(jobs_.active())) {
     if (is_due(core::warning_deadline(*job))) apply(*job, core::WarningDue{});
     if (is_due(core::time_limit_deadline(*job))) apply(*job, core::TimeLimitReached{});
+    if (is_due(core::grace_deadline(*job))) apply(*job, core::GraceOver{});
   }
   next_begin_.reset();  // the plan finds the next one
   replan_ = true;

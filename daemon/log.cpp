@@ -61,4 +61,17 @@ void decision(std::uint32_t id, std::string_view action, std::string_view messag
                   "MESSAGE=%.*s", static_cast<int>(message.size()), message.data(), nullptr);
 }
 
+void growth(const Growth& seen) {
+  const auto text = "job " + std::to_string(seen.job) + ": " + std::string(seen.message);
+  const int priority = seen.urgent ? LOG_WARNING : LOG_NOTICE;
+  if (!to_journal) return write(priority, seen.urgent ? spdlog::level::warn : spdlog::level::info, text);
+  // sd_journal_send stops at the first null: without a time the list ends there.
+  const auto time = seen.time_to_limit.value_or(core::Microseconds{0}).count();
+  sd_journal_send("PRIORITY=%i", priority, "MLJOBD_JOB_ID=%u", seen.job, "MLJOBD_GROWTH=%.*s",
+                  static_cast<int>(seen.word.size()), seen.word.data(), "MESSAGE_ID=%s", message_id_growth.data(),
+                  "MESSAGE=%s", text.c_str(), "MLJOBD_BYTES_PER_HOUR=%lld", static_cast<long long>(seen.bytes_per_hour),
+                  seen.time_to_limit ? "MLJOBD_TIME_TO_LIMIT_USEC=%lld" : nullptr, static_cast<long long>(time),
+                  nullptr);
+}
+
 }  // namespace mljobd::log

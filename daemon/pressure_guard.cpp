@@ -1,5 +1,6 @@
 #include "pressure_guard.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <type_traits>
@@ -35,6 +36,10 @@ core::PressureJob::Condition condition_of(const core::JobState& state) {
   return Condition::running;
 }
 
+std::optional<core::Microseconds> checkpoint_grace(const core::Job& job) {
+  return job.spec.checkpoint_signal ? std::optional(job.spec.checkpoint_signal->grace) : std::nullopt;
+}
+
 bool parked_by_hand(const core::JobState& state) {
   const auto* parked = std::get_if<core::Parked>(&state);
   return parked != nullptr && parked->by_hand;
@@ -50,6 +55,7 @@ PressureGuard::PressureGuard(systemd::EventLoop& loop, JobManager& manager, JobR
       runner_(runner),
       paths_(paths),
       policy_(manager.settings().pressure),
+      growth_(manager.settings().growth),
       timer_(loop.make_timer([this] { step(); })),
       reclaimer_watch_(
           loop.make_watch(reclaimer_.fd(), EPOLLIN, [this](std::uint32_t /*events*/) { reclaim_reports(); })) {
@@ -71,6 +77,7 @@ void PressureGuard::begin(const core::PressureState& state) {
 
 void PressureGuard::apply_settings() {
   policy_ = core::PressurePolicy(manager_.settings().pressure, policy_.state());
+  growth_.apply_settings(manager_.settings().growth);
   jobs_changed();
 }
 
@@ -120,6 +127,7 @@ void PressureGuard::rest() {
   timer_->disarm();
   if (trigger_watch_) trigger_watch_->disable();
   samplers_.clear();
+  growth_.keep({});
   jobs_slice_.reset();
 }
 
@@ -147,7 +155,11 @@ core::PressureJob PressureGuard::look_at(const core::Job& job) {
                          .started = job.attempt.started_boot.value_or(loop_.now().boot),
                          .condition = condition_of(job.state),
                          .requeue = job.spec.requeue,
-                         .parked_by_hand = parked_by_hand(job.state)};
+                         .checkpoint_grace = checkpoint_grace(job),
+                         .saves_until = core::grace_deadline(job),
+                         .unparkable = core::why_unparkable(job.spec),
+                         .parked_by_hand = parked_by_hand(job.state),
+                         .growing = growth_.grows(job)};
   // Before it runs its slice may not be there, or not be this attempt's.
   if (seen.condition != core::PressureJob::Condition::starting) seen.memory = memory_of(job);
   return seen;
@@ -177,7 +189,8 @@ core::PressureSnapshot PressureGuard::look() {
 void PressureGuard::step() {
   if (manager_.active_jobs().empty()) return rest();
   arm_trigger();
-  auto decisions = policy_.step(look());
+  const auto snapshot = look();
+  auto decisions = policy_.step(snapshot);
   if (!decisions.empty()) {
     manager_.record(decisions);
     std::move(decisions.begin(), decisions.end(), std::back_inserter(pending_));
@@ -185,7 +198,26 @@ void PressureGuard::step() {
   if (std::exchange(admission_stopped_, policy_.admission_stopped()) != policy_.admission_stopped()) {
     manager_.admission_changed();
   }
-  if (const auto next = policy_.next_step_after()) timer_->arm(loop_.now().boot + *next);
+  watch_growth(snapshot);
+  if (const auto next = policy_.next_step_after()) {
+    timer_->arm(loop_.now().boot + std::min(*next, growth_.sample_interval()));
+  }
+}
+
+void PressureGuard::watch_growth(const core::PressureSnapshot& snapshot) {
+  const auto& jobs = manager_.active_jobs();
+  growth_.keep(jobs);
+  const core::Bytes available = core::headroom(snapshot).available;
+  for (const auto& seen : snapshot.jobs) {
+    const auto job = jobs.find(seen.id);
+    using Condition = core::PressureJob::Condition;
+    if (job == jobs.end() || seen.condition == Condition::starting || seen.condition == Condition::stopping) continue;
+    const bool held = seen.condition != Condition::running || policy_.throttles(seen.id);
+    const auto change = growth_.observe(snapshot.now.boot, *job->second, seen.memory, available,
+                                        held ? GrowthWatch::Pace::held : GrowthWatch::Pace::own);
+    if (change.shown) manager_.forecast_changed(seen.id);
+    if (!change.news.empty()) manager_.growth_seen(seen.id, change.news);
+  }
 }
 
 // --- What was decided is done
@@ -245,15 +277,16 @@ void PressureGuard::execute(core::JobId id, const core::ReleaseHigh& action) {
   override_limits(id, limits, core::ActionOutcome::What::release_high);
 }
 
-void PressureGuard::execute(core::JobId id, const core::Kill& /*action*/) {
+void PressureGuard::execute(core::JobId id, const core::Kill& action) {
   const auto* job = manager_.find(id);
   if (job == nullptr || !core::has_units(job->state)) return;
   cancel_move(id);
-  // Kernels before 6.8 let a dying task sleep at memory.high.
-  core::Limits limits;
+  // To save its work it needs its share of the machine again. Kernels before 6.8 let a dying task sleep at memory.high.
+  auto limits = action.checkpoint_grace ? JobRunner::usual_weights(*job) : core::Limits{};
   limits.memory_high = core::unlimited;
   runner_.override_limits(*job, limits, [](const core::Expected<void>&) {});
-  manager_.handle(id, core::PressureDemandsEnd{.memory = core::needed_memory(memory_of(*job))});
+  manager_.handle(
+      id, core::PressureDemandsEnd{.memory = core::needed_memory(memory_of(*job)), .grace = action.checkpoint_grace});
 }
 
 void PressureGuard::execute(core::JobId id, const core::Park& /*action*/, const std::string& reason) {

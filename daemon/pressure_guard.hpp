@@ -1,5 +1,6 @@
 // Watches the memory of the machine and of the jobs while any run, asks the pressure policy, and has done what it
-// decides: slows a job down, parks it in swap, ends it, and gives back what was taken. Decides nothing itself.
+// decides: slows a job down, parks it in swap, ends it, and gives back what was taken. Decides nothing itself. What it
+// sees it also shows to the watch over growth, whose news go to the manager.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "core/job.hpp"
 #include "core/pressure_policy.hpp"
+#include "growth_watch.hpp"
 #include "job_runner.hpp"
 #include "kernel/cgroup_sampler.hpp"
 #include "kernel/machine_sampler.hpp"
@@ -48,6 +50,7 @@ class PressureGuard {
   // Swap that is free; 0 where there is none.
   [[nodiscard]] core::Bytes swap_free() const;
   [[nodiscard]] core::PressureState state() const { return policy_.state(); }
+  [[nodiscard]] std::optional<core::Forecast> forecast(const core::Job& job) const { return growth_.forecast(job); }
 
  private:
   struct Sampled {
@@ -59,6 +62,7 @@ class PressureGuard {
   [[nodiscard]] core::PressureSnapshot look();
   [[nodiscard]] core::PressureJob look_at(const core::Job& job);
   [[nodiscard]] core::CgroupMemory memory_of(const core::Job& job);
+  void watch_growth(const core::PressureSnapshot& snapshot);
   void arm_trigger();
   void rest();
   void execute(const core::Decision& decision);
@@ -81,6 +85,7 @@ class PressureGuard {
   JobRunner& runner_;
   const Paths& paths_;
   core::PressurePolicy policy_;
+  GrowthWatch growth_;
   core::PressureDecisions pending_;  // decided, not on disk yet
   bool admission_stopped_ = false;   // as the manager was told
   std::optional<kernel::MachineSampler> machine_;

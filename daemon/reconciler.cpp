@@ -64,6 +64,7 @@ void Reconciler::compare_job(const core::Job& job, const Units& units) {
     runner_.resume(job, !starting || unit->second.active != ActiveState::inactive);
     // The stop was written down; whether PID 1 was told is not known, and telling it twice does no harm.
     const auto* stopping = std::get_if<core::Stopping>(&job.state);
+    if (stopping != nullptr && stopping->saves_until) return;  // its grace goes on, and is bounded as it was
     if (stopping != nullptr && stopping->reason == core::StopReason::pressure) {
       runner_.kill_now(job);
     } else if (stopping != nullptr) {

@@ -34,7 +34,8 @@ int follow(ManagerClient& client, const core::ValueMap& filter, EventStream& str
   if (auto watched = client.watch_daemon([&](bool present) { stale = present; }); !watched) {
     return report(watched.error());
   }
-  if (auto subscribed = client.subscribe([&](const StateChange&) { stale = true; }); !subscribed) {
+  const auto heard = [&] { stale = true; };
+  if (auto subscribed = client.subscribe([&](const StateChange&) { heard(); }, heard); !subscribed) {
     return report(subscribed.error());
   }
   for (stale = true;;) {
@@ -80,8 +81,10 @@ int events(const Invocation& invocation, const EventsOptions& options) {
 
 int run_events(Invocation& invocation) {
   EventsOptions options;
-  VerbParser parser(invocation, "What happened, oldest first, one line each: changes of state, decisions, the daemon.",
-                    "jobctl events -f");
+  VerbParser parser(
+      invocation,
+      "What happened, oldest first, one line each: changes of state, decisions, growing memory, the daemon.",
+      "jobctl events -f");
   auto& app = parser.app();
   app.add_option("job", options.job, "of this job only: id, name, or @")->type_name("JOB");
   app.add_flag("-f,--follow", options.follow, "go on with what happens from now on");

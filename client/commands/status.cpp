@@ -107,7 +107,7 @@ int machine_status(ManagerClient& client, const Invocation& invocation, bool jso
 int run_status(Invocation& invocation) {
   StatusOptions options;
   VerbParser parser(invocation,
-                    "One job in full: state, why it waits or died, limits, use, last output. Without a job: "
+                    "One job in full: state, why it waits or died, limits, use, growth, last output. Without a job: "
                     "the machine.",
                     "jobctl status @");
   auto& app = parser.app();

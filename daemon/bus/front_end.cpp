@@ -93,4 +93,13 @@ void FrontEnd::pressure_changed(std::uint32_t level, const core::ValueMap& detai
   manager_object_.announce_pressure(level, details);
 }
 
+void FrontEnd::forecast_changed(const core::Job& job) {
+  if (const auto found = objects_.find(job.id); found != objects_.end()) found->second->announce_forecast();
+}
+
+void FrontEnd::growth_seen(const core::Job& job, const GrowthEvent& event) {
+  manager_object_.emitForecastChanged(job.id, job_path(job.id), std::string(core::to_word(event.news)),
+                                      to_variants(core::to_values(event.forecast)));
+}
+
 }  // namespace mljobd::bus

@@ -39,6 +39,8 @@ class FrontEnd final : public JobObserver {
   void service_state_changed() override;
   void decided(const core::Decision& decision) override;
   void pressure_changed(std::uint32_t level, const core::ValueMap& details) override;
+  void forecast_changed(const core::Job& job) override;
+  void growth_seen(const core::Job& job, const GrowthEvent& event) override;
 
  private:
   // An object takes 15 KiB: of a long queue only so many jobs have one unasked, and so many more when asked for.

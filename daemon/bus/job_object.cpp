@@ -14,13 +14,14 @@ std::uint64_t microseconds(const std::optional<core::RealTime>& time) {
 
 // What changes on the way into a state, and on the way through several.
 const std::vector<std::string>& properties_of(const core::JobState& state, std::size_t steps) {
-  static const std::vector<std::string> all{"State",   "Reason",   "Attempt",    "Unit",   "Slice", "StartTime",
-                                            "EndTime", "ExitCode", "ExitSignal", "Result", "Cause", "Warnings"};
+  static const std::vector<std::string> all{"State",     "Reason",   "Attempt",  "Unit",       "Slice",
+                                            "StartTime", "EndTime",  "ExitCode", "ExitSignal", "Result",
+                                            "Cause",     "Warnings", "Forecast"};
   static const std::vector<std::string> starting{"State", "Reason", "Attempt", "Unit", "Slice"};
   static const std::vector<std::string> running{"State", "Reason", "StartTime", "Warnings"};
   static const std::vector<std::string> in_between{"State", "Reason"};
-  static const std::vector<std::string> finished{"State",    "Reason",     "StartTime", "EndTime",
-                                                 "ExitCode", "ExitSignal", "Result",    "Cause"};
+  static const std::vector<std::string> finished{"State",      "Reason", "StartTime", "EndTime", "ExitCode",
+                                                 "ExitSignal", "Result", "Cause",     "Forecast"};
   if (steps > 1) return all;
   if (std::holds_alternative<core::Starting>(state)) return starting;
   if (std::holds_alternative<core::Running>(state)) return running;
@@ -57,6 +58,8 @@ void JobObject::emit(const std::vector<std::string>& properties) {
 void JobObject::announce_state(std::size_t steps) { emit(properties_of(job().state, steps)); }
 
 void JobObject::announce_details() { emit({"Reason", "Limits", "Warnings", "Progress", "ProgressMessage"}); }
+
+void JobObject::announce_forecast() { emit({"Forecast"}); }
 
 void JobObject::Cancel(const VariantMap& options) {
   guarded([&] {
@@ -259,6 +262,10 @@ std::vector<std::string> JobObject::Warnings() {
 
 VariantMap JobObject::Usage() {
   return guarded([&] { return to_variants(core::usage_view(runner_.usage(job()))); });
+}
+
+VariantMap JobObject::Forecast() {
+  return guarded([&] { return to_variants(manager_.forecast(job())); });
 }
 
 double JobObject::Progress() {

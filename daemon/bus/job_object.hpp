@@ -26,6 +26,7 @@ class JobObject final : public sdbus::AdaptorInterfaces<org::mljobd1::Job_adapto
 
   void announce_state(std::size_t steps);  // after a change of state
   void announce_details();                 // after a change of anything else
+  void announce_forecast();
 
  private:
   void Cancel(const VariantMap& options) override;
@@ -64,6 +65,7 @@ class JobObject final : public sdbus::AdaptorInterfaces<org::mljobd1::Job_adapto
   VariantMap Effective() override;
   std::vector<std::string> Warnings() override;
   VariantMap Usage() override;
+  VariantMap Forecast() override;
   double Progress() override;
   std::string ProgressMessage() override;
 

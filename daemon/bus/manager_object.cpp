@@ -206,9 +206,10 @@ void ManagerObject::ListJobs(sdbus::Result<Rows>&& /*result*/, VariantMap filter
   guarded([&] {
     const Options options(filter, {"ids", "state", "owner", "class", "name", "since", "limit", "fields"});
     const auto fields = value_or_throw(core::row_fields(options.texts("fields")));
-    // Both are looked up in files or made anew for every job.
+    // They are looked up in files or made anew for every job.
     const bool with_usage = core::contains(fields, "usage");
     const bool with_warnings = core::contains(fields, "warnings");
+    const bool with_forecast = core::contains(fields, "forecast");
     const auto listed = value_or_throw(manager_.list(job_filter(options)));
     auto reply = reply_to_call(getObject());
     reply.openContainer("a{sv}");
@@ -217,7 +218,8 @@ void ManagerObject::ListJobs(sdbus::Result<Rows>&& /*result*/, VariantMap filter
       write(reply, core::job_row({.job = *job,
                                   .now = manager_.now(),
                                   .usage = measured ? runner_.usage(*job) : job->attempt.usage,
-                                  .warnings = with_warnings ? runner_.warnings(*job) : std::vector<std::string>{}},
+                                  .warnings = with_warnings ? runner_.warnings(*job) : std::vector<std::string>{},
+                                  .forecast = with_forecast ? manager_.forecast(*job) : core::ValueMap{}},
                                  fields));
     }
     reply.closeContainer();

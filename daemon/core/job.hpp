@@ -194,6 +194,7 @@ struct Stopping {
   StopReason reason = StopReason::user;
   UserId by = 0;  // meaningful for StopReason::user
   RealTime since{};
+  std::optional<BootTime> saves_until{};  // it was told to save its work, and is killed then; empty: no grace
   bool operator==(const Stopping&) const = default;
 };
 struct Finished {
@@ -235,7 +236,8 @@ struct Attempt {
   std::int32_t exit_code = -1;   // -1 = none
   std::uint32_t exit_signal = 0;
   Usage usage{};
-  bool warned = false;  // its warn_signal was sent
+  bool warned = false;        // its warn_signal was sent
+  bool checkpointed = false;  // its checkpoint_signal was sent, for its own growth
   // How often the class's and the root slice's own limit had fired when the attempt began: what came on top since
   // tells whose limit a process of the job was killed by.
   std::uint64_t class_oom_before = 0;

@@ -95,6 +95,11 @@ Field frozen_since_field(const RowSource& source) {
   return to_number(source.now.real.time_since_epoch() - (source.now.boot - *since));
 }
 
+Field forecast_field(const RowSource& source) {
+  if (source.forecast.empty()) return std::nullopt;
+  return source.forecast;
+}
+
 Field retries_field(const RowSource& source) {
   if (source.job.retries == 0) return std::nullopt;
   return source.job.retries;
@@ -139,6 +144,7 @@ constexpr std::array all_row_fields{
     RowField{"array_count", array_field<&ArrayPlace::count>},
     RowField{"retries", retries_field},
     RowField{"frozen_since", frozen_since_field},
+    RowField{"forecast", forecast_field},
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct RowSource {
   Now now{};
   Usage usage{};
   std::vector<std::string> warnings{};
+  ValueMap forecast{};  // empty: there is none
 };
 
 // The keys that a caller wants to see of a job.

@@ -61,6 +61,13 @@ Transition end_at_once(Job& job, Bytes memory, const Now& now) {
   return changed({JobAction::kill_units});
 }
 
+// It runs on meanwhile, but whatever becomes of it, this attempt was ended for others' memory.
+Transition end_after_grace(Job& job, Bytes memory, Microseconds grace, const Now& now) {
+  job.preempted_memory = memory;
+  job.state = Stopping{.reason = StopReason::pressure, .since = now.real, .saves_until = now.boot + grace};
+  return changed({JobAction::checkpoint});
+}
+
 void back_to_queue(Job& job) {
   const auto number = job.attempt.number;
   job.attempt = Attempt{};
@@ -164,7 +171,8 @@ class Applier {
       const bool runs_again =
           stopping->reason == StopReason::requeue || (stopping->reason == StopReason::pressure && job_.spec.requeue);
       if (!runs_again) return Transition{};
-      job_.state = Stopping{.reason = StopReason::user, .by = event.by, .since = stopping->since};
+      job_.state = Stopping{
+          .reason = StopReason::user, .by = event.by, .since = stopping->since, .saves_until = stopping->saves_until};
       return changed();
     }
     if (is_finished(job_.state)) return impossible(job_, "cancelled");
@@ -239,8 +247,26 @@ class Applier {
 
   Expected<Transition> operator()(const PressureDemandsEnd& event) const {
     if (!running_or_frozen(job_) && !in<Stopping>(job_)) return impossible(job_, "ended for others' memory");
-    if (in<Stopping>(job_)) return changed({JobAction::kill_units});  // it is on its way, and not fast enough
-    return end_at_once(job_, event.memory, now_);
+    if (auto* stopping = std::get_if<Stopping>(&job_.state)) {
+      stopping->saves_until.reset();
+      return changed({JobAction::kill_units});  // it is on its way, and not fast enough
+    }
+    // What stands still can save nothing.
+    const bool saves = event.grace && job_.spec.checkpoint_signal && in<Running>(job_);
+    return saves ? end_after_grace(job_, event.memory, *event.grace, now_) : end_at_once(job_, event.memory, now_);
+  }
+
+  Expected<Transition> operator()(const GraceOver&) const {
+    auto* stopping = std::get_if<Stopping>(&job_.state);
+    if (stopping == nullptr || !stopping->saves_until) return impossible(job_, "ended after its grace (it has none)");
+    stopping->saves_until.reset();
+    return changed({JobAction::kill_units});
+  }
+
+  Expected<Transition> operator()(const CheckpointDue&) const {
+    if (!in<Running>(job_) || !job_.spec.checkpoint_signal) return impossible(job_, "told to save its work");
+    if (std::exchange(job_.attempt.checkpointed, true)) return Transition{};
+    return changed({JobAction::checkpoint});
   }
 
   Expected<Transition> operator()(const TimeLimitReached&) const {
@@ -297,6 +323,11 @@ std::optional<BootTime> warning_deadline(const Job& job) {
   const auto limit = time_limit_deadline(job);
   if (!limit || !job.spec.warn_signal || job.attempt.warned) return std::nullopt;
   return *limit - job.spec.warn_signal->before;
+}
+
+std::optional<BootTime> grace_deadline(const Job& job) {
+  const auto* stopping = std::get_if<Stopping>(&job.state);
+  return stopping != nullptr ? stopping->saves_until : std::nullopt;
 }
 
 std::optional<RealTime> earliest_start(const Job& job) {

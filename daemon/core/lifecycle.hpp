@@ -52,7 +52,11 @@ struct ParkDone {};          // as much as there is to move is out
 struct UnparkDone {};        // it runs again
 struct PressureDemandsEnd {  // the pressure policy chose it
   Bytes memory = 0;          // what it needs, for the next attempt
+  // How long it gets to save its work, told by its checkpoint signal. Of one that is stopping already there is no more.
+  std::optional<Microseconds> grace{};
 };
+struct GraceOver {};      // it had its time to save its work
+struct CheckpointDue {};  // its own growth is about to end it
 struct TimeLimitReached {};
 struct WarningDue {};      // the time limit is near enough for warn_signal
 struct DependencyFailed {  // what the job waits for will never come true
@@ -60,15 +64,16 @@ struct DependencyFailed {  // what the job waits for will never come true
 };
 struct MainProcessExited {};  // a foreground job's, as its client reports
 
-using JobEvent =
-    std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested, HoldRequested,
-                 ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, ParkBegun, ParkDone, UnparkDone,
-                 PressureDemandsEnd, TimeLimitReached, WarningDue, DependencyFailed, MainProcessExited>;
+using JobEvent = std::variant<Admitted, Waiting, UnitsRunning, Ended, StartRefused, StartPostponed, CancelRequested,
+                              HoldRequested, ReleaseRequested, RequeueRequested, FreezeDone, ThawDone, ParkBegun,
+                              ParkDone, UnparkDone, PressureDemandsEnd, GraceOver, CheckpointDue, TimeLimitReached,
+                              WarningDue, DependencyFailed, MainProcessExited>;
 
 enum class JobAction {
   start_units,
   thaw_units,     // always before stop_units of a frozen or parked job: a frozen process does not see SIGTERM
   warn,           // warn_signal
+  checkpoint,     // checkpoint_signal
   stop_units,     // SIGTERM, stop_timeout, SIGKILL
   kill_units,     // SIGKILL at once, frozen or not
   park_units,     // freeze, move the memory out
@@ -89,6 +94,8 @@ struct Transition {
 [[nodiscard]] std::optional<BootTime> time_limit_deadline(const Job& job);
 // When warn_signal is due, likewise; empty once it was sent in this attempt.
 [[nodiscard]] std::optional<BootTime> warning_deadline(const Job& job);
+// When the grace is over in which it saves its work; empty where there is none.
+[[nodiscard]] std::optional<BootTime> grace_deadline(const Job& job);
 // Before this moment a waiting job may not start: its begin, and the pause before a retry. Empty when there is none.
 [[nodiscard]] std::optional<RealTime> earliest_start(const Job& job);
 

@@ -25,6 +25,7 @@ PressureDecisions PressurePolicy::step(const PressureSnapshot& snapshot) {
   turn_.bounds = level_bounds(settings_, turn_.signs.capacity);
   change_level();
   learn_speed();
+  if (!killing_ && acts()) resume_grace();
   settle_kill();
   settle_park();
   release_stuck();
@@ -85,6 +86,11 @@ void PressurePolicy::report(const ActionOutcome& outcome) {
 void PressurePolicy::forget(JobId id) {
   tracks_.erase(id);
   if (parking_ && parking_->id == id) parking_.reset();
+}
+
+bool PressurePolicy::throttles(JobId id) const {
+  const auto found = tracks_.find(id);
+  return found != tracks_.end() && found->second.throttling && !found->second.throttling->pretended;
 }
 
 bool PressurePolicy::admission_stopped() const {

@@ -61,7 +61,8 @@ class PressurePolicy {
   // Each look is later than the one before. A longer gap than three intervals discards the windows.
   [[nodiscard]] PressureDecisions step(const PressureSnapshot& snapshot);
   void report(const ActionOutcome& outcome);
-  void forget(JobId id);  // it ended, or its attempt did
+  void forget(JobId id);                         // it ended, or its attempt did
+  [[nodiscard]] bool throttles(JobId id) const;  // not where it only would
 
   [[nodiscard]] std::uint32_t level() const { return keeper_.level(); }
   // From level 1 on, and while the memory of a victim is not back. Never in a mode that does not act.
@@ -147,6 +148,7 @@ class PressurePolicy {
   [[nodiscard]] std::vector<Contender> contenders() const;
 
   // What gives way (pressure_relief.cpp).
+  void resume_grace();
   void settle_kill();
   void wait_for_killed(const PressureJob& job);
   void killed(const PressureJob* job);

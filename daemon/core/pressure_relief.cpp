@@ -20,6 +20,24 @@ std::int64_t gain(Bytes before, Bytes after) {
 
 }  // namespace
 
+// It was given before the daemon or the configuration was another. Whoever has it is the one victim still.
+void PressurePolicy::resume_grace() {
+  const auto& jobs = turn_.snapshot->jobs;
+  const auto job = std::find_if(jobs.begin(), jobs.end(), [](const PressureJob& candidate) {
+    return candidate.condition == Condition::stopping && candidate.saves_until && candidate.memory.populated;
+  });
+  if (job == jobs.end()) return;
+  const Bytes size = resident_memory(job->memory);
+  killing_ = {.id = job->id,
+              .since = now(),
+              .deadline = *job->saves_until + settings_.kill_pending_time,
+              .size = size,
+              .resident = size,
+              .available_before = turn_.signs.available,
+              .in_grace = true};
+  had_victim_ = true;
+}
+
 void PressurePolicy::settle_kill() {
   if (!killing_) return;
   const PressureJob* const job = find(killing_->id);

@@ -32,6 +32,7 @@ struct PressureJob {
   CgroupMemory memory{};
   bool requeue = false;                            // may be started again after it was ended
   std::optional<Microseconds> checkpoint_grace{};  // it named a signal to save its work on, and how long that takes
+  std::optional<BootTime> saves_until{};           // stopping: it was told to save its work, and has until then
   std::string unparkable{};                        // why it cannot be parked ("holds a GPU"); empty: it can
   bool parked_by_hand = false;                     // and so never woken by the policy
   bool growing = false;                            // as the growth detector sees it, over minutes

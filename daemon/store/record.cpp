@@ -130,6 +130,7 @@ void describe(Archive& archive, Either<Attempt> auto& attempt) {
   archive("exit_signal", attempt.exit_signal);
   archive("usage", attempt.usage);
   archive("warned", attempt.warned);
+  archive("checkpointed", attempt.checkpointed);
   archive("class_oom_before", attempt.class_oom_before);
   archive("total_oom_before", attempt.total_oom_before);
   archive("reserved_cpus", attempt.reserved_cpus);
@@ -162,6 +163,7 @@ void describe(Archive& archive, Either<Stopping> auto& state) {
   archive("reason", state.reason);
   archive("by", state.by);
   archive("since", state.since);
+  archive("saves_until", state.saves_until);
 }
 template <class Archive>
 void describe(Archive& archive, Either<Finished> auto& state) {

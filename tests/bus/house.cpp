@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -189,6 +191,32 @@ std::vector<House::Dictionary> House::list(const Dictionary& filter) {
       .withArguments(filter)
       .storeResultsTo(rows);
   return rows;
+}
+
+House::Dictionary House::forecast(std::uint32_t id) {
+  const auto job = sdbus::createProxy(*connection_, service_name, "/org/mljobd1/job/" + std::to_string(id));
+  return job->getProperty("Forecast").onInterface("org.mljobd1.Job").get<Dictionary>();
+}
+
+std::vector<std::pair<std::string, std::string>> House::events(std::uint32_t id, const std::string& kind) {
+  std::vector<Dictionary> rows;
+  manager_->callMethod("ListEvents")
+      .onInterface(manager_interface)
+      .withTimeout(call_timeout)
+      .withArguments(Dictionary{{"job", id}})
+      .storeResultsTo(rows);
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& row : rows) {
+    if (row.at("kind").get<std::string>() != kind) continue;
+    found.emplace_back(row.at("reason").get<std::string>(), row.at("message").get<std::string>());
+  }
+  return found;
+}
+
+void House::configure(const std::string& json) const {
+  const auto folder = directory.path() + "/configuration";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/config.json") << json;
 }
 
 bool House::reaches(std::uint32_t id, const std::string& summary) {

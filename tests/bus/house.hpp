@@ -60,6 +60,12 @@ class House {
   std::string requeue(std::uint32_t id);
   [[nodiscard]] JobRow row(std::uint32_t id);
   [[nodiscard]] std::vector<Dictionary> list(const Dictionary& filter);
+  // The job's property of that name.
+  [[nodiscard]] Dictionary forecast(std::uint32_t id);
+  // What is recorded of it under that kind: reason and message.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> events(std::uint32_t id, const std::string& kind);
+  // The daemon is to be started with this configuration.
+  void configure(const std::string& json) const;
   // Whether the job's summary becomes this within half a minute.
   bool reaches(std::uint32_t id, const std::string& summary);
   bool reaches(const std::function<bool()>& condition) { return run_until(loop, condition); }

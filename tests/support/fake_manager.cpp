@@ -31,7 +31,14 @@ FakeManager::FakeManager(systemd::EventLoop& loop, const PrivateBus& bus)
   add_unit_job("StopUnit", "ss", on_stop);
   add_plain("SetUnitProperties", "sba(sv)");
   for (const char* method : {"ResetFailedUnit", "FreezeUnit", "ThawUnit"}) add_plain(method, "s");
-  add_plain("KillUnit", "ssi");
+  add("KillUnit", "ssi", "", [this](sdbus::MethodCall& call) {
+    std::string unit;
+    std::string who;
+    std::int32_t signal = 0;
+    call >> unit >> who >> signal;
+    calls.push_back("KillUnit " + unit + " " + who + " " + std::to_string(signal));
+    if (!call.doesntExpectReply()) call.createReply().send();
+  });
   for (const char* method : {"Subscribe", "Unsubscribe"}) {
     add(method, "", "", [this, method](const sdbus::MethodCall& call) {
       calls.emplace_back(method);

@@ -40,7 +40,7 @@ class FakeManager {
   // What StartTransientUnit and StopUnit do: return the path of the job, or throw an error.
   Act on_start = [](const std::string&) { return "/job/1"; };
   Act on_stop = on_start;
-  // The methods that were called, with the unit that they name.
+  // The methods that were called, with the unit that they name; KillUnit with who in it and the signal.
   std::vector<std::string> calls{};
   // While false, starts and stops are left without an answer, and nothing is done about them.
   bool answers = true;

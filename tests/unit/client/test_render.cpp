@@ -63,6 +63,21 @@ TEST_CASE("the table of jobs") {
         " 7 train.py train alice OOM 5m00s 4.0G 1m30s -   oom own-limit\n");
 }
 
+TEST_CASE("a job whose memory grows says so where a waiting one says why it waits, and on its page how sure that is") {
+  auto row = running();
+  const auto minutes = [](std::uint64_t count) { return Value(count * 60'000'000); };
+  row.forecast = {{"growth", Value("growing")},   {"bytes_per_hour", Value(std::int64_t{3} << 30)},
+                  {"severity", Value("warning")}, {"time_to_limit", minutes(14)},
+                  {"earliest", minutes(11)},      {"latest", minutes(19)}};
+  CHECK(*render_jobs({row}, "ID,REASON,GROWTH", {.legend = false}) ==
+        "42 +3.0G/h, limit in 14 min +3.0G/h, limit in 14 min\n");
+  CHECK_THAT(render_status({.row = row, .properties = {}, .log_tail = ""}, false),
+             Catch::Contains("    Growth: +3.0G/h, limit in 14 min (11–19)\n"));
+  row.forecast = {{"growth", Value("steady")}, {"bytes_per_hour", Value(std::int64_t{0})}};
+  CHECK(*render_jobs({row}, "ID,REASON,GROWTH", {.legend = false}) == "42 -      -\n");
+  CHECK_THAT(render_status({.row = row, .properties = {}, .log_tail = ""}, false), !Catch::Contains("Growth"));
+}
+
 TEST_CASE("an empty table has its titles, and a bare one nothing") {
   CHECK(*render_jobs({}, "id,name", {}) == "ID NAME\n");
   CHECK(*render_jobs({}, "id,name", {.legend = false}) == "");
@@ -113,12 +128,13 @@ TEST_CASE("a job shows the same in a row that has only the keys of its columns")
                 {"cause", cause},
                 {"limits", ValueMap{{"memory", Bytes{1} << 30}, {"time_limit", std::uint64_t{5'000'000}}}},
                 {"usage", usage},
+                {"forecast", ValueMap{{"growth", "growing"}, {"bytes_per_hour", std::int64_t{1} << 30}}},
                 {"priority", std::int32_t{3}},
                 {"array_id", std::uint32_t{40}},
                 {"array_index", std::uint32_t{2}}};
   const std::string field = GENERATE("ID", "NAME", "CLASS", "USER", "ST", "TIME", "MEM", "CPU", "GPU", "REASON",
                                      "STATE", "RESULT", "EXIT", "KIND", "ATTEMPT", "PRIORITY", "PEAK", "LIMIT",
-                                     "TIMELIMIT", "SUBMITTED", "STARTED", "ENDED", "UNIT", "SLICE");
+                                     "GROWTH", "TIMELIMIT", "SUBMITTED", "STARTED", "ENDED", "UNIT", "SLICE");
   ValueMap asked;
   const auto keys = row_keys(field);
   REQUIRE(keys);
@@ -297,6 +313,14 @@ TEST_CASE("an event is one line") {
                       {"message", Value("park 7 'evaluate' (812M): 26M of 1.8G available, less than 92M")},
                       {"details", Value("{}")}}) ==
         "1970-01-01 00:01:01  job 7  park 7 'evaluate' (812M): 26M of 1.8G available, less than 92M\n");
+  CHECK(render_event({{"time", Value(std::uint64_t{1})},
+                      {"job", Value(std::uint32_t{7})},
+                      {"kind", Value("forecast")},
+                      {"old", Value("running")},
+                      {"new", Value("running")},
+                      {"reason", Value("growing")},
+                      {"message", Value("its memory grows: +1.0G/h, limit in 5h00m")}}) ==
+        "1970-01-01 00:00:00  job 7  its memory grows: +1.0G/h, limit in 5h00m\n");
   CHECK(render_event({{"kind", Value("decision")},
                       {"reason", Value("level")},
                       {"message", Value("pressure level 0 to 1: 170M of 1.8G available")}}) ==

@@ -45,6 +45,14 @@ ValueMap full_row(const Job& job, Now now = {}) {
 
 }  // namespace
 
+TEST_CASE("the row of a job whose memory is watched has its forecast") {
+  const Job job = running_job();
+  const ValueMap forecast{{"growth", Value("steady")}};
+  const auto row = job_row({.job = job, .forecast = forecast}, row_fields({"id", "forecast"}).value());
+  CHECK(keys_of(row) == std::set<std::string>{"id", "forecast"});
+  CHECK(row.at("forecast") == Value(forecast));
+}
+
 TEST_CASE("the row of a running job is what the contract documents, and no more") {
   const auto row = full_row(running_job(), {.real = real(1160), .boot = boot(160)});
   CHECK(keys_of(row) == std::set<std::string>{"id",         "name",        "class",      "kind",     "owner",

@@ -62,6 +62,29 @@ TEST_CASE("an attempt that is to be followed by another leaves the job in the qu
   CHECK_FALSE(job.retry_time.has_value());
 }
 
+TEST_CASE("a job is told once an attempt to save its work before its own growth ends it") {
+  Job job = job_in(Running{});
+  CHECK(refused(job, CheckpointDue{}));
+  job.spec.checkpoint_signal = {.number = 10, .grace = 60s};
+  for (const auto& state : {JobState(Queued{}), JobState(Starting{}), JobState(Frozen{}), JobState(Parked{}),
+                            JobState(Stopping{}), JobState(Finished{})}) {
+    Job other = job_in(state);
+    other.spec.checkpoint_signal = job.spec.checkpoint_signal;
+    CHECK(refused(other, CheckpointDue{}));
+  }
+  CHECK(actions_of(job, CheckpointDue{}) == std::vector{JobAction::checkpoint});
+  CHECK(job.attempt.checkpointed);
+  const auto again = apply(job, CheckpointDue{}, at(20s));
+  REQUIRE(again);
+  CHECK_FALSE(again->changed);
+  // What it saved is hours old when others need its memory.
+  CHECK(actions_of(job, PressureDemandsEnd{.grace = 60s}) == std::vector{JobAction::checkpoint});
+  job.spec.requeue = true;
+  static_cast<void>(actions_of(job, ended(JobResult::preempted, CauseKind::pressure_policy)));
+  static_cast<void>(actions_of(job, Admitted{.boot_id = "boot"}));
+  CHECK_FALSE(job.attempt.checkpointed);
+}
+
 TEST_CASE("a job is warned once an attempt, before its time limit") {
   Job job = job_in(Running{});
   CHECK_FALSE(warning_deadline(job).has_value());

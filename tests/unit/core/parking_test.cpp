@@ -100,6 +100,52 @@ TEST_CASE("one that has to give way for good is killed where it stands") {
   CHECK(job.preempted_memory == 812);
 }
 
+TEST_CASE("one that can save its work is told to, and killed when its time is over") {
+  Job job = job_in(Running{});
+  job.spec.checkpoint_signal = {.number = 10, .grace = 5min};
+  CHECK(actions_of(job, PressureDemandsEnd{.memory = 812, .grace = 60s}) == std::vector{JobAction::checkpoint});
+  REQUIRE(std::holds_alternative<Stopping>(job.state));
+  CHECK(std::get<Stopping>(job.state).reason == StopReason::pressure);
+  CHECK(job.preempted_memory == 812);
+  CHECK(grace_deadline(job) == at(70s).boot);
+  SECTION("it is") { CHECK(actions_of(job, GraceOver{}, at(70s)) == std::vector{JobAction::kill_units}); }
+  SECTION("memory does not last that long") {
+    CHECK(actions_of(job, PressureDemandsEnd{.memory = 900}, at(30s)) == std::vector{JobAction::kill_units});
+    CHECK(job.preempted_memory == 812);
+  }
+  CHECK_FALSE(grace_deadline(job).has_value());
+  CHECK(refused(job, GraceOver{}));
+}
+
+TEST_CASE("a grace is for what runs and has a signal for it") {
+  Job without = job_in(Running{});
+  CHECK(actions_of(without, PressureDemandsEnd{.grace = 60s}) == std::vector{JobAction::kill_units});
+  Job parked = job_in(Parked{.since = at(4s).boot});
+  parked.spec.checkpoint_signal = {.number = 10, .grace = 5min};
+  CHECK(actions_of(parked, PressureDemandsEnd{.grace = 60s}) == std::vector{JobAction::kill_units});
+  CHECK_FALSE(grace_deadline(parked).has_value());
+  CHECK(refused(job_in(Running{}), GraceOver{}));
+  CHECK(refused(job_in(Stopping{}), GraceOver{}));
+}
+
+TEST_CASE("a job that saves its work and then exits has given way all the same, and one that is cancelled still ends") {
+  Job job = job_in(Running{});
+  job.spec.requeue = true;
+  job.spec.checkpoint_signal = {.number = 10, .grace = 5min};
+  static_cast<void>(actions_of(job, PressureDemandsEnd{.memory = 812, .grace = 60s}));
+  SECTION("it exits") {
+    static_cast<void>(actions_of(job, ended(JobResult::preempted, CauseKind::pressure_policy)));
+    CHECK(std::holds_alternative<Queued>(job.state));
+    CHECK(job.preempted_memory == 812);
+  }
+  SECTION("it is cancelled") {
+    CHECK(actions_of(job, CancelRequested{.by = 1001}).empty());
+    CHECK(std::get<Stopping>(job.state).reason == StopReason::user);
+    CHECK(grace_deadline(job) == at(70s).boot);
+    CHECK(actions_of(job, GraceOver{}, at(70s)) == std::vector{JobAction::kill_units});
+  }
+}
+
 TEST_CASE("one that is being stopped too slowly is killed for the reason that it had") {
   Job job = job_in(Stopping{.reason = StopReason::user, .by = 1001});
   CHECK(actions_of(job, PressureDemandsEnd{.memory = 812}) == std::vector{JobAction::kill_units});

@@ -48,7 +48,12 @@ TEST_CASE("who grows is throttled first, unless its own limit stops it as soon")
   Bench bench = night();
   bench.job(3).growing = true;
   bench.available(150);
-  SECTION("first") { CHECK(jobs_of<Throttle>(bench.run(seconds(1))) == Ids{3}); }
+  SECTION("first") {
+    CHECK_FALSE(bench.policy.throttles(3));
+    CHECK(jobs_of<Throttle>(bench.run(seconds(1))) == Ids{3});
+    CHECK(bench.policy.throttles(3));
+    CHECK_FALSE(bench.policy.throttles(2));
+  }
   SECTION("held by its own limit") {
     bench.job(3).memory.high = 505 * mebibyte;
     CHECK(jobs_of<Throttle>(bench.run(seconds(10))) == Ids{2});
@@ -406,6 +411,25 @@ TEST_CASE("a job that can save its work gets the time, if memory lasts that long
   }
 }
 
+TEST_CASE("a grace that an earlier daemon gave is waited for, and cut short, as one of its own") {
+  Bench bench = night();
+  bench.job(2).condition = Condition::stopping;
+  bench.job(2).saves_until = at(bench.now() + seconds(40)).boot;
+  bench.available(30);
+  SECTION("waited for") {
+    CHECK(jobs_of<Kill>(bench.run(seconds(45))).empty());
+    CHECK(bench.policy.admission_stopped());
+  }
+  SECTION("cut short") {
+    CHECK(jobs_of<Kill>(bench.run(seconds(2))).empty());
+    bench.available(10);
+    const auto cut = only<Kill>(bench.run(milliseconds(200)));
+    REQUIRE(cut.size() == 1);
+    CHECK(cut.front().job == 2);
+    CHECK(cut.front().rule == PressureRule::grace_cut_short);
+  }
+}
+
 TEST_CASE("a job that is being stopped anyway is waited for") {
   Bench bench = night();
   bench.job(2).condition = Condition::stopping;
@@ -429,6 +453,7 @@ TEST_CASE("a dry run records and changes nothing") {
   CHECK(bench.policy.level() == 3);
   CHECK_FALSE(bench.policy.admission_stopped());
   CHECK(bench.policy.state().throttled.empty());
+  CHECK_FALSE(bench.policy.throttles(2));
   bench.available(900);
   for (const auto& decision : only<Unthrottle>(bench.run(minutes(1)))) CHECK(decision.dry_run);
 }

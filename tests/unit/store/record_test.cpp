@@ -75,6 +75,7 @@ core::Attempt full_attempt() {
                     .cpu_waiting = core::Microseconds(15),
                     .io_waiting = core::Microseconds(0)},
           .warned = true,
+          .checkpointed = true,
           .class_oom_before = 11,
           .total_oom_before = 12,
           .reserved_cpus = "2-3,8"};
@@ -100,6 +101,7 @@ std::vector<core::JobState> all_states() {
   for (const auto reason : {core::StopReason::user, core::StopReason::time_limit, core::StopReason::requeue,
                             core::StopReason::main_process_exited, core::StopReason::pressure}) {
     states.emplace_back(core::Stopping{reason, 65534, core::RealTime(core::Microseconds(98))});
+    states.emplace_back(core::Stopping{.reason = reason, .saves_until = core::BootTime(core::Microseconds(97))});
   }
   for (int result = 0; result <= static_cast<int>(core::JobResult::lost); ++result) {
     states.emplace_back(core::Finished{static_cast<core::JobResult>(result), cause});
