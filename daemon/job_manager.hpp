@@ -19,6 +19,7 @@
 #include "core/plan_preview.hpp"
 #include "core/pressure_policy.hpp"
 #include "core/resources.hpp"
+#include "core/sample_ring.hpp"
 #include "core/scheduler.hpp"
 #include "core/settings.hpp"
 #include "core/spec_validation.hpp"
@@ -28,6 +29,7 @@
 #include "job_runner.hpp"
 #include "kernel/job_logs.hpp"
 #include "kernel/machine.hpp"
+#include "sample_recorder.hpp"
 #include "store/store.hpp"
 #include "systemd/event_loop.hpp"
 
@@ -137,6 +139,8 @@ class JobManager {
   [[nodiscard]] core::Expected<Listed> list(const store::JobFilter& filter) const;
   [[nodiscard]] core::Expected<core::ValueMap> specification(const Caller& caller, core::JobId id);
   [[nodiscard]] core::Expected<kernel::UniqueFd> open_log(const Caller& caller, core::JobId id, std::uint32_t attempt);
+  // Oldest first. Errors: no_such_job, not_authorized, storage.
+  [[nodiscard]] core::Expected<std::vector<core::JobSample>> samples(const Caller& caller, core::JobId id);
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
   [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_.all(); }
   [[nodiscard]] const JobRegistry::View& active_jobs() const { return jobs_.active(); }
@@ -167,6 +171,9 @@ class JobManager {
   void units_released(core::JobId id);
   // Of the pressure guard, which does them when it is told to act.
   void record(const core::PressureDecisions& decisions);
+  void record_samples(const core::PressureSnapshot& look);
+  // What is not written yet, before the daemon ends.
+  void write_samples() { samples_.write(); }
   void admission_changed();
   void reserve_id(core::JobId id);  // units of this id exist, though no record does: never give it out again
 
@@ -296,6 +303,7 @@ class JobManager {
   core::BootTime next_plan_{};
   std::optional<core::RealTime> next_begin_;  // of the jobs that only wait for their time
   std::unique_ptr<systemd::EventLoop::Timer> sample_timer_;
+  SampleRecorder samples_;
 };
 
 }  // namespace mljobd

@@ -177,7 +177,9 @@ core::PressureSnapshot PressureGuard::look() {
 void PressureGuard::step() {
   if (manager_.active_jobs().empty()) return rest();
   arm_trigger();
-  auto decisions = policy_.step(look());
+  const auto seen = look();
+  manager_.record_samples(seen);
+  auto decisions = policy_.step(seen);
   if (!decisions.empty()) {
     manager_.record(decisions);
     std::move(decisions.begin(), decisions.end(), std::back_inserter(pending_));
