@@ -50,6 +50,7 @@ PressureGuard::PressureGuard(systemd::EventLoop& loop, JobManager& manager, JobR
       runner_(runner),
       paths_(paths),
       policy_(manager.settings().pressure),
+      protection_(manager.settings().pressure),
       timer_(loop.make_timer([this] { step(); })),
       reclaimer_watch_(
           loop.make_watch(reclaimer_.fd(), EPOLLIN, [this](std::uint32_t /*events*/) { reclaim_reports(); })) {
@@ -66,11 +67,13 @@ void PressureGuard::begin(const core::PressureState& state) {
     const auto* parked = std::get_if<core::Parked>(&job->state);
     if (parked != nullptr && parked->moving) park(*job);
   }
+  find_protected();
   jobs_changed();
 }
 
 void PressureGuard::apply_settings() {
   policy_ = core::PressurePolicy(manager_.settings().pressure, policy_.state());
+  protection_.apply_settings(manager_.settings().pressure);
   jobs_changed();
 }
 
@@ -121,6 +124,7 @@ void PressureGuard::rest() {
   if (trigger_watch_) trigger_watch_->disable();
   samplers_.clear();
   jobs_slice_.reset();
+  protect({.now = loop_.now()});
 }
 
 core::CgroupMemory PressureGuard::memory_of(const core::Job& job) {
@@ -179,6 +183,7 @@ void PressureGuard::step() {
   arm_trigger();
   const auto seen = look();
   manager_.record_samples(seen);
+  protect(seen);
   auto decisions = policy_.step(seen);
   if (!decisions.empty()) {
     manager_.record(decisions);

@@ -11,6 +11,7 @@
 
 #include "core/job.hpp"
 #include "core/pressure_policy.hpp"
+#include "core/top_protection.hpp"
 #include "job_runner.hpp"
 #include "kernel/cgroup_sampler.hpp"
 #include "kernel/machine_sampler.hpp"
@@ -61,6 +62,8 @@ class PressureGuard {
   [[nodiscard]] core::CgroupMemory memory_of(const core::Job& job);
   void arm_trigger();
   void rest();
+  void protect(const core::PressureSnapshot& seen);
+  void find_protected();
   void execute(const core::Decision& decision);
   void execute(core::JobId id, const core::Throttle& action);
   void execute(core::JobId id, const core::Unthrottle& action);
@@ -81,6 +84,7 @@ class PressureGuard {
   JobRunner& runner_;
   const Paths& paths_;
   core::PressurePolicy policy_;
+  core::TopProtection protection_;
   core::PressureDecisions pending_;  // decided, not on disk yet
   bool admission_stopped_ = false;   // as the manager was told
   std::optional<kernel::MachineSampler> machine_;

@@ -23,6 +23,8 @@ constexpr Microseconds PressureSettings::* times[] = {
     &PressureSettings::cool_down_time,
     &PressureSettings::longest_checkpoint_grace,
     &PressureSettings::young_time,
+    &PressureSettings::protect_after,
+    &PressureSettings::protect_interval,
     &PressureSettings::sample_interval,
     &PressureSettings::pressed_sample_interval,
 };

@@ -87,6 +87,12 @@ struct PressureSettings {
   Microseconds longest_checkpoint_grace = std::chrono::seconds(60);
   Microseconds young_time = std::chrono::seconds(2);  // a job that has just begun is not killed yet
 
+  // The most important job's memory is left alone (memory.low), up to so much: the rest must do for everybody else's,
+  // or there is nothing left that reclaim may take, and it takes the protected memory too.
+  MemoryShare protect_at_most{80, unlimited};
+  Microseconds protect_after = std::chrono::seconds(10);     // since its start; quick jobs are not worth the calls
+  Microseconds protect_interval = std::chrono::seconds(10);  // at which the amount follows what it needs
+
   Microseconds sample_interval = std::chrono::seconds(1);
   Microseconds pressed_sample_interval = std::chrono::milliseconds(100);  // from level 1 on
 

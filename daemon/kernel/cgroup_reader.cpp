@@ -114,6 +114,7 @@ core::EffectiveLimits Cgroup::effective_limits() const {
   };
   return {.memory_max = limit("memory.max"),
           .memory_high = limit("memory.high"),
+          .memory_low = limit("memory.low"),
           .swap_max = limit("memory.swap.max"),
           .tasks_max = limit("pids.max"),
           .cpu_weight = weight("cpu.weight"),
@@ -128,6 +129,10 @@ std::optional<core::MemoryEvents> Cgroup::memory_events() const {
 
 std::optional<core::MemoryEvents> Cgroup::memory_events_local() const {
   return read_optional(directory_.fd.get(), "memory.events.local", parse_memory_events);
+}
+
+std::optional<core::Bytes> Cgroup::memory_low() const {
+  return read_optional(directory_.fd.get(), "memory.low", parse_limit).value_or(std::nullopt);
 }
 
 std::optional<core::Bytes> Cgroup::memory_max() const {
