@@ -209,7 +209,8 @@ void PressureGuard::execute(const core::Decision& decision) {
         using Action = std::decay_t<decltype(action)>;
         if constexpr (std::is_same_v<Action, core::Park>) {
           execute(decision.job, action, core::describe(decision));
-        } else if constexpr (!std::is_same_v<Action, core::LevelChanged> && !std::is_same_v<Action, core::Notice>) {
+        } else if constexpr (!std::is_same_v<Action, core::LevelChanged> && !std::is_same_v<Action, core::Notice> &&
+                             !std::is_same_v<Action, core::Freed>) {
           execute(decision.job, action);
         }
       },

@@ -89,6 +89,7 @@ Bytes bytes_of(const MemoryShare& share, Bytes capacity) {
 
 PressureSettings scaled(PressureSettings settings) {
   for (const auto time : times) settings.*time = scaled(settings.*time, settings.time_scale_percent);
+  for (auto& time : settings.effect_times) time = scaled(time, settings.time_scale_percent);
   if (settings.longest_park_time) {
     settings.longest_park_time = scaled(*settings.longest_park_time, settings.time_scale_percent);
   }
