@@ -67,6 +67,7 @@ TEST_CASE("a job that runs is sampled, and its samples outlive it and the daemon
   const auto known = columns.at("time").size();
   house.exits(unit_of(id), 0);
   REQUIRE(house.reaches(id, "finished done 0"));
+  settle(house.loop);  // a list may be answered before what it shows is on disk
   house.restart_daemon();
   REQUIRE(house.reaches(id, "finished done 0"));
   CHECK(samples_of(house, id).at("time").size() >= known);
