@@ -3,44 +3,18 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "json/value_json.hpp"
 
 namespace mljobd::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const core::ValueMap& map);
-
-Json to_json(const core::Value& value) {
-  return std::visit(
-      [](const auto& content) -> Json {
-        using Content = std::decay_t<decltype(content)>;
-        if constexpr (std::is_same_v<Content, core::ValueMap>) {
-          return to_json(content);
-        } else if constexpr (std::is_same_v<Content, std::uint64_t>) {
-          return content == std::numeric_limits<std::uint64_t>::max() ? Json(nullptr) : Json(content);
-        } else if constexpr (std::is_same_v<Content, core::NumberAndName>) {
-          return Json::array({content.first, content.second});
-        } else if constexpr (std::is_same_v<Content, core::StringMap>) {
-          Json object = Json::object();
-          for (const auto& [key, text] : content) object[key] = text;
-          return object;
-        } else {
-          return Json(content);
-        }
-      },
-      value.storage);
-}
-
-Json to_json(const core::ValueMap& map) {
-  Json object = Json::object();
-  for (const auto& [key, value] : map) object[key] = to_json(value);
-  return object;
-}
+Json to_json(const core::ValueMap& map) { return json::to_json<Json>(map, json::Unlimited::null); }
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 

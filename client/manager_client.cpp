@@ -246,6 +246,18 @@ Outcome<UniqueFd> ManagerClient::open_log(core::JobId id, std::optional<std::uin
   });
 }
 
+Outcome<core::SampleColumns> ManagerClient::samples(core::JobId id) {
+  return connection_->guarded([&] {
+    core::SampleColumns columns;
+    connection_->job(id)
+        ->callMethod("GetSamples")
+        .onInterface(job_interface)
+        .withArguments(VariantMap{})
+        .storeResultsTo(columns);
+    return columns;
+  });
+}
+
 Outcome<void> ManagerClient::report_exit(core::JobId id, int exit_code, unsigned exit_signal) {
   return connection_->call_job(id, "ReportExit", std::int32_t{exit_code}, std::uint32_t{exit_signal}, VariantMap{});
 }

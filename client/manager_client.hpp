@@ -13,6 +13,7 @@
 
 #include "client/failure.hpp"
 #include "client/unique_fd.hpp"
+#include "core/sample_ring.hpp"
 #include "core/types.hpp"
 #include "core/value.hpp"
 
@@ -67,6 +68,8 @@ class ManagerClient {
   [[nodiscard]] Outcome<void> unpark(core::JobId id);
   [[nodiscard]] Outcome<void> set_limits(core::JobId id, const core::ValueMap& limits);
   [[nodiscard]] Outcome<UniqueFd> open_log(core::JobId id, std::optional<std::uint32_t> attempt);
+  // The columns of GetSamples.
+  [[nodiscard]] Outcome<core::SampleColumns> samples(core::JobId id);
   [[nodiscard]] Outcome<void> report_exit(core::JobId id, int exit_code, unsigned exit_signal);
 
   // From the answer on, no change is missed; the handlers are called from run_once and nowhere else. `otherwise`: there

@@ -52,6 +52,23 @@ void add_times(std::string& page, const JobRow& row) {
   if (was_started(row)) line(page, "Ran", core::format_duration(row.run_time) + " (frozen time not counted)");
 }
 
+// "for memory 3m20s (all of it 12s), for data 4s, for a CPU 1h05m"; empty where it never waited.
+std::string waited_text(const core::ValueMap& usage) {
+  const auto time = [&](std::string_view key) { return core::Microseconds(value_or<std::int64_t>(usage, key, 0)); };
+  std::string text;
+  const auto add = [&](std::string_view what, std::string_view some, std::string_view full) {
+    // What the kernel counts in passing is no waiting.
+    constexpr core::Microseconds noticeable = std::chrono::milliseconds(1);
+    if (time(some) < noticeable) return;
+    text.append(text.empty() ? "" : ", ").append(what).append(" ").append(core::format_duration(time(some)));
+    if (time(full) >= noticeable) text.append(" (all of it ").append(core::format_duration(time(full))).append(")");
+  };
+  add("for memory", "memory_waiting", "memory_stalled");
+  add("for data", "io_waiting", "io_stalled");
+  add("for a CPU", "cpu_waiting", "");
+  return text;
+}
+
 void add_usage(std::string& page, const JobRow& row, const core::ValueMap& usage) {
   if (!was_started(row) || usage.empty()) return;
   if (is_finished(row)) {
@@ -64,6 +81,7 @@ void add_usage(std::string& page, const JobRow& row, const core::ValueMap& usage
            " of which shared memory " + size_of(usage, "memory_shmem") + ", swap " + size_of(usage, "swap_current"));
   line(page, "CPU time", core::format_duration(core::Microseconds(value_or<std::int64_t>(usage, "cpu_time", 0))));
   line(page, "I/O", size_of(usage, "io_read") + " read, " + size_of(usage, "io_written") + " written");
+  if (const auto waited = waited_text(usage); !waited.empty()) line(page, "Waited", waited);
   if (!is_finished(row)) line(page, "Tasks", std::to_string(value_or<std::uint64_t>(usage, "tasks", 0)));
 }
 

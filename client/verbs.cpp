@@ -21,6 +21,7 @@ constexpr std::array verbs{
     Verb{"status", look, "one job in full, or the machine", run_status},
     Verb{"logs", look, "output of a job", run_logs},
     Verb{"events", look, "what happened, one line each", run_events},
+    Verb{"samples", look, "what a job used while it ran", run_samples},
     Verb{"wait", look, "wait for jobs, and exit as they did", run_wait},
     Verb{"advise", look, "how many workers and threads to use, and why", run_advise},
     Verb{"cancel", act, "stop jobs, or take them out of the queue", run_cancel},

@@ -51,6 +51,7 @@ int run_reload(Invocation& invocation);
 int run_requeue(Invocation& invocation);
 int run_resume(Invocation& invocation);
 int run_run(Invocation& invocation);
+int run_samples(Invocation& invocation);
 int run_sbatch(Invocation& invocation);
 int run_set(Invocation& invocation);
 int run_signal(Invocation& invocation);

@@ -116,6 +116,7 @@ int Daemon::run() {
   set_up_slices();
   parts_->reconciler.run([this](const core::Expected<void>& outcome) { reconciled(outcome); });
   const int code = loop.run();
+  parts_->manager.write_samples();
   sd_notify(0, "STOPPING=1");
   return code;
 }

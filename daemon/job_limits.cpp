@@ -45,6 +45,15 @@ void JobRunner::override_limits(const core::Job& job, const core::Limits& limits
   manager_.set_properties(core::job_slice(job), systemd::changed_slice_properties(limits), std::move(done));
 }
 
+void JobRunner::set_memory_low(const std::string& slice, core::Bytes amount, Done done) {
+  manager_.set_properties(slice, {systemd::memory_low(amount)}, std::move(done));
+}
+
+core::Bytes JobRunner::memory_low(const std::string& slice_cgroup) const {
+  const auto cgroup = kernel::Cgroup::open(paths_.cgroup_root, cgroup_path(slice_cgroup));
+  return cgroup ? cgroup->memory_low().value_or(0) : 0;
+}
+
 core::Limits JobRunner::usual_weights(const core::Job& job) {
   core::Limits limits;
   limits.cpu_weight = job.spec.limits.cpu_weight.value_or(systemd::default_weight);

@@ -61,7 +61,8 @@ JobManager::JobManager(systemd::EventLoop& loop, store::Store& store, const kern
         replan_ = true;
         schedule_flush();
       })),
-      sample_timer_(loop.make_timer([this] { sample(); })) {}
+      sample_timer_(loop.make_timer([this] { sample(); })),
+      samples_(store) {}
 
 void JobManager::connect(JobRunner& runner, PressureGuard& guard, JobObserver& observer) {
   runner_ = &runner;
@@ -200,7 +201,11 @@ bool JobManager::persist() {
   store::ChangeSet changes;
   changes.jobs.reserve(dirty_.size());
   for (const auto id : dirty_) {
-    if (const auto* job = find(id)) changes.jobs.push_back(*job);
+    const auto* job = find(id);
+    if (job == nullptr) continue;
+    changes.jobs.push_back(*job);
+    if (core::has_units(job->state)) continue;
+    if (auto samples = samples_.take(id); !samples.empty()) changes.samples.push_back({id, std::move(samples)});
   }
   changes.events = events_;
   changes.draining = draining_change_;

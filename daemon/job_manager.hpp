@@ -21,6 +21,7 @@
 #include "core/plan_preview.hpp"
 #include "core/pressure_policy.hpp"
 #include "core/resources.hpp"
+#include "core/sample_ring.hpp"
 #include "core/scheduler.hpp"
 #include "core/settings.hpp"
 #include "core/spec_validation.hpp"
@@ -30,6 +31,7 @@
 #include "job_runner.hpp"
 #include "kernel/job_logs.hpp"
 #include "kernel/machine.hpp"
+#include "sample_recorder.hpp"
 #include "store/store.hpp"
 #include "systemd/event_loop.hpp"
 
@@ -150,6 +152,8 @@ class JobManager {
   [[nodiscard]] core::Expected<Listed> list(const store::JobFilter& filter) const;
   [[nodiscard]] core::Expected<core::ValueMap> specification(const Caller& caller, core::JobId id);
   [[nodiscard]] core::Expected<kernel::UniqueFd> open_log(const Caller& caller, core::JobId id, std::uint32_t attempt);
+  // Oldest first. Errors: no_such_job, not_authorized, storage.
+  [[nodiscard]] core::Expected<std::vector<core::JobSample>> samples(const Caller& caller, core::JobId id);
   [[nodiscard]] const core::Settings& settings() const { return settings_; }
   [[nodiscard]] const std::map<core::JobId, core::Job>& jobs() const { return jobs_.all(); }
   [[nodiscard]] const JobRegistry::View& active_jobs() const { return jobs_.active(); }
@@ -182,6 +186,9 @@ class JobManager {
   void units_released(core::JobId id);
   // Of the pressure guard, which does them when it is told to act.
   void record(const core::PressureDecisions& decisions);
+  void record_samples(const core::PressureSnapshot& look);
+  // What is not written yet, before the daemon ends.
+  void write_samples() { samples_.write(); }
   void admission_changed();
   void forecast_changed(core::JobId id);
   void growth_seen(core::JobId id, const std::vector<core::GrowthNews>& news);
@@ -321,6 +328,7 @@ class JobManager {
   core::BootTime next_plan_{};
   std::optional<core::RealTime> next_begin_;  // of the jobs that only wait for their time
   std::unique_ptr<systemd::EventLoop::Timer> sample_timer_;
+  SampleRecorder samples_;
 };
 
 }  // namespace mljobd

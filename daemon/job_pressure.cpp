@@ -40,6 +40,19 @@ void JobManager::record(const core::PressureDecisions& decisions) {
   schedule_flush();
 }
 
+// At the end of its attempt, when nothing lives in it any more, a job has used nothing that a picture should show.
+void JobManager::record_samples(const core::PressureSnapshot& look) {
+  const auto scale = settings_.pressure.time_scale_percent;
+  if (samples_.due(look.now.boot, scale)) {
+    for (const auto& seen : look.jobs) {
+      const auto* job = find(seen.id);
+      if (job == nullptr || !seen.memory.populated) continue;
+      samples_.add(seen.id, core::sample_of(look.now.real, job->attempt.number, seen.memory));
+    }
+  }
+  samples_.write_when_due(look.now.boot, scale);
+}
+
 void JobManager::admission_changed() {
   replan_ = true;
   schedule_flush();

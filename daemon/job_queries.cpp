@@ -65,6 +65,12 @@ core::Expected<JobManager::Listed> JobManager::list(const store::JobFilter& filt
   return listed;
 }
 
+core::Expected<std::vector<core::JobSample>> JobManager::samples(const Caller& caller, core::JobId id) {
+  const auto job = owned(caller, id);
+  if (!job) return tl::unexpected(job.error());
+  return samples_.samples(id);
+}
+
 Counts JobManager::counts() const {
   return {.queued = static_cast<std::uint32_t>(jobs_.waiting().size()),
           .running = static_cast<std::uint32_t>(jobs_.active().size()),

@@ -59,6 +59,10 @@ class JobRunner {
   void set_limits(const core::Job& job, const core::Limits& changes, Done done);
   // For a while, against what was asked for: no reason for a warning.
   void override_limits(const core::Job& job, const core::Limits& limits, Done done);
+  // Of a job's slice, or of one above it, that PID 1 has.
+  void set_memory_low(const std::string& slice, core::Bytes amount, Done done);
+  // What an earlier daemon may have left there; 0 where it cannot be told.
+  [[nodiscard]] core::Bytes memory_low(const std::string& slice_cgroup) const;
   // What its slice has when nothing is overridden.
   [[nodiscard]] static core::Limits usual_weights(const core::Job& job);
   // SIGKILL to everything in its slice, frozen or not.

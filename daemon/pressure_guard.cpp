@@ -56,6 +56,7 @@ PressureGuard::PressureGuard(systemd::EventLoop& loop, JobManager& manager, JobR
       paths_(paths),
       policy_(manager.settings().pressure),
       growth_(manager.settings().growth),
+      protection_(manager.settings().pressure),
       timer_(loop.make_timer([this] { step(); })),
       reclaimer_watch_(
           loop.make_watch(reclaimer_.fd(), EPOLLIN, [this](std::uint32_t /*events*/) { reclaim_reports(); })) {
@@ -72,12 +73,14 @@ void PressureGuard::begin(const core::PressureState& state) {
     const auto* parked = std::get_if<core::Parked>(&job->state);
     if (parked != nullptr && parked->moving) park(*job);
   }
+  find_protected();
   jobs_changed();
 }
 
 void PressureGuard::apply_settings() {
   policy_ = core::PressurePolicy(manager_.settings().pressure, policy_.state());
   growth_.apply_settings(manager_.settings().growth);
+  protection_.apply_settings(manager_.settings().pressure);
   jobs_changed();
 }
 
@@ -129,6 +132,7 @@ void PressureGuard::rest() {
   samplers_.clear();
   growth_.keep({});
   jobs_slice_.reset();
+  protect({.now = loop_.now()});
 }
 
 core::CgroupMemory PressureGuard::memory_of(const core::Job& job) {
@@ -190,6 +194,8 @@ void PressureGuard::step() {
   if (manager_.active_jobs().empty()) return rest();
   arm_trigger();
   const auto snapshot = look();
+  manager_.record_samples(snapshot);
+  protect(snapshot);
   auto decisions = policy_.step(snapshot);
   if (!decisions.empty()) {
     manager_.record(decisions);
@@ -234,7 +240,8 @@ void PressureGuard::execute(const core::Decision& decision) {
         using Action = std::decay_t<decltype(action)>;
         if constexpr (std::is_same_v<Action, core::Park>) {
           execute(decision.job, action, core::describe(decision));
-        } else if constexpr (!std::is_same_v<Action, core::LevelChanged> && !std::is_same_v<Action, core::Notice>) {
+        } else if constexpr (!std::is_same_v<Action, core::LevelChanged> && !std::is_same_v<Action, core::Notice> &&
+                             !std::is_same_v<Action, core::Freed>) {
           execute(decision.job, action);
         }
       },

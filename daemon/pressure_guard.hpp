@@ -12,6 +12,7 @@
 
 #include "core/job.hpp"
 #include "core/pressure_policy.hpp"
+#include "core/top_protection.hpp"
 #include "growth_watch.hpp"
 #include "job_runner.hpp"
 #include "kernel/cgroup_sampler.hpp"
@@ -65,6 +66,8 @@ class PressureGuard {
   void watch_growth(const core::PressureSnapshot& snapshot);
   void arm_trigger();
   void rest();
+  void protect(const core::PressureSnapshot& seen);
+  void find_protected();
   void execute(const core::Decision& decision);
   void execute(core::JobId id, const core::Throttle& action);
   void execute(core::JobId id, const core::Unthrottle& action);
@@ -86,6 +89,7 @@ class PressureGuard {
   const Paths& paths_;
   core::PressurePolicy policy_;
   GrowthWatch growth_;
+  core::TopProtection protection_;
   core::PressureDecisions pending_;  // decided, not on disk yet
   bool admission_stopped_ = false;   // as the manager was told
   std::optional<kernel::MachineSampler> machine_;

@@ -154,6 +154,13 @@ sdbus::UnixFd JobObject::OpenLog(const VariantMap& options) {
   });
 }
 
+std::map<std::string, std::vector<std::uint64_t>> JobObject::GetSamples(const VariantMap& options) {
+  return guarded([&] {
+    refuse_options(options);
+    return core::to_columns(value_or_throw(manager_.samples(caller(), id_)));
+  });
+}
+
 void JobObject::ReportProgress(const double& progress, const std::string& message, const VariantMap& options) {
   guarded([&] {
     refuse_options(options);

@@ -41,6 +41,7 @@ class JobObject final : public sdbus::AdaptorInterfaces<org::mljobd1::Job_adapto
   void SetLimits(sdbus::Result<>&& result, VariantMap limits, VariantMap options) override;
   VariantMap GetSpec() override;
   sdbus::UnixFd OpenLog(const VariantMap& options) override;
+  std::map<std::string, std::vector<std::uint64_t>> GetSamples(const VariantMap& options) override;
   void ReportProgress(const double& progress, const std::string& message, const VariantMap& options) override;
   void ReportExit(const std::int32_t& exit_code, const std::uint32_t& exit_signal, const VariantMap& options) override;
 

@@ -218,9 +218,13 @@ struct Usage {
   std::uint64_t tasks = 0;
   std::uint64_t cpu_periods = 0;            // of the quota, in which it wanted to run; 0 without a quota
   std::uint64_t cpu_throttled_periods = 0;  // those of them that the quota cut short
-  // How long some task of it waited for a CPU or for data (PSI); empty where the kernel does not tell.
+  // How long some task of it waited for a CPU, for data or for memory, and how long all that could have run waited for
+  // data or memory (PSI); empty where the kernel does not tell.
   std::optional<Microseconds> cpu_waiting{};
   std::optional<Microseconds> io_waiting{};
+  std::optional<Microseconds> io_stalled{};
+  std::optional<Microseconds> memory_waiting{};
+  std::optional<Microseconds> memory_stalled{};
 
   bool operator==(const Usage&) const = default;
 };

@@ -193,6 +193,9 @@ ValueMap usage_view(const Usage& usage) {
                 {"cpu_periods", usage.cpu_periods},       {"cpu_throttled_periods", usage.cpu_throttled_periods}};
   put(view, "cpu_waiting", usage.cpu_waiting);
   put(view, "io_waiting", usage.io_waiting);
+  put(view, "io_stalled", usage.io_stalled);
+  put(view, "memory_waiting", usage.memory_waiting);
+  put(view, "memory_stalled", usage.memory_stalled);
   return view;
 }
 

@@ -104,6 +104,7 @@ ValueMap effective_view(const EffectiveLimits& effective) {
   ValueMap view;
   put(view, "memory_max", effective.memory_max);
   put(view, "memory_high", effective.memory_high);
+  if (effective.memory_low.value_or(0) > 0) put(view, "memory_low", effective.memory_low);
   put(view, "swap_max", effective.swap_max);
   put(view, "tasks_max", effective.tasks_max);
   put(view, "cpu_weight", effective.cpu_weight);

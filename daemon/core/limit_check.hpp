@@ -19,6 +19,7 @@ namespace mljobd::core {
 struct EffectiveLimits {
   std::optional<Bytes> memory_max{};
   std::optional<Bytes> memory_high{};
+  std::optional<Bytes> memory_low{};  // not for a job to ask for: the most important one has it
   std::optional<Bytes> swap_max{};
   std::optional<std::uint64_t> tasks_max{};
   std::optional<std::uint64_t> cpu_weight{};

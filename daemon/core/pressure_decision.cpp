@@ -1,8 +1,11 @@
 #include "core/pressure_decision.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "core/format.hpp"
 
@@ -18,7 +21,35 @@ std::uint64_t to_number(Microseconds duration) {
   return static_cast<std::uint64_t>(std::max<Microseconds::rep>(duration.count(), 0));
 }
 
+// Of PressureSettings::effect_times, as they are when no test scales them.
+constexpr std::array effect_labels{"1s", "5s", "15s"};
+static_assert(effect_labels.size() == std::tuple_size_v<decltype(Freed::after)>);
+
+std::string signed_bytes(std::int64_t bytes) {
+  return bytes < 0 ? "-" + format_bytes(static_cast<Bytes>(-bytes)) : format_bytes(static_cast<Bytes>(bytes));
+}
+
+// "the park of 7 'evaluate' freed 300M after 1s, 810M after 15s"
+std::string freed_text(const Freed& freed, const std::string& job) {
+  std::string text = "the " + std::string(freed.of) + " of " + job + " freed ";
+  bool first = true;
+  for (std::size_t i = 0; i < effect_labels.size(); ++i) {
+    if (!freed.after[i]) continue;
+    text += (std::exchange(first, false) ? "" : ", ") + signed_bytes(*freed.after[i]) + " after " + effect_labels[i];
+  }
+  return text;
+}
+
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
+void put_freed(ValueMap& values, const Freed& freed) {
+  values.emplace("decision", freed.decision);
+  values.emplace("of", std::string(freed.of));
+  for (std::size_t i = 0; i < effect_labels.size(); ++i) {
+    const auto& bytes = freed.after[i];
+    if (bytes) values.emplace(std::string("freed_after_") + effect_labels[i], *bytes);
+  }
+}
 
 void put_action(ValueMap& values, const PressureAction& action) {
   std::visit(Overloaded{
@@ -42,6 +73,7 @@ void put_action(ValueMap& values, const PressureAction& action) {
                  [&](const Notice& notice) {
                    if (notice.freed != 0) values.emplace("freed", notice.freed);
                  },
+                 [&](const Freed& freed) { put_freed(values, freed); },
              },
              action);
 }
@@ -175,6 +207,7 @@ std::string action_text(const Decision& decision) {
             if (notice.freed > 0) text += " gave " + format_bytes(static_cast<Bytes>(notice.freed));
             return text;
           },
+          [&](const Freed& freed) { return freed_text(freed, job); },
       },
       decision.action);
 }
@@ -182,14 +215,15 @@ std::string action_text(const Decision& decision) {
 }  // namespace
 
 std::string_view to_word(const PressureAction& action) {
-  constexpr std::string_view words[] = {"level",  "throttle", "unthrottle",   "park",
-                                        "unpark", "kill",     "release-high", "notice"};
+  constexpr std::string_view words[] = {"level", "throttle",     "unthrottle", "park", "unpark",
+                                        "kill",  "release-high", "notice",     "freed"};
   static_assert(std::size(words) == std::variant_size_v<PressureAction>);
   return words[action.index()];
 }
 
 ValueMap to_values(const Decision& decision) {
-  ValueMap values{{"time", to_number(decision.when.time_since_epoch())},
+  ValueMap values{{"id", decision.id},
+                  {"time", to_number(decision.when.time_since_epoch())},
                   {"episode", decision.episode},
                   {"level", decision.level},
                   {"rule", std::string(to_word(decision.rule))},

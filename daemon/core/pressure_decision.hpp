@@ -1,6 +1,7 @@
 // What the pressure policy decided, with all that speaks for it: kept as a record, sent as a signal, said in a line.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,9 +60,17 @@ struct Notice {
   std::int64_t freed = 0;  // for memory_back, park_done and park_without_effect
   bool operator==(const Notice&) const = default;
 };
-using PressureAction = std::variant<LevelChanged, Throttle, Unthrottle, Park, Unpark, Kill, ReleaseHigh, Notice>;
+// Nothing to do either: how much more is available than before a throttle, park or kill, whoever it came from.
+struct Freed {
+  std::uint64_t decision = 0;  // its id
+  std::string_view of{};       // its word
+  // After each of PressureSettings::effect_times; empty where nobody looked at that moment.
+  std::array<std::optional<std::int64_t>, 3> after{};
+  bool operator==(const Freed&) const = default;
+};
+using PressureAction = std::variant<LevelChanged, Throttle, Unthrottle, Park, Unpark, Kill, ReleaseHigh, Notice, Freed>;
 
-[[nodiscard]] std::string_view to_word(const PressureAction& action);  // "level", "throttle" … "release-high", "notice"
+[[nodiscard]] std::string_view to_word(const PressureAction& action);  // "level", "throttle" … "notice", "freed"
 
 struct DecisionInputs {
   PressureSigns signs{};
@@ -76,6 +85,8 @@ struct DecisionInputs {
 inline constexpr std::size_t maximum_candidates = 32;  // of a record
 
 struct Decision {
+  // The microsecond of its moment, or the next that no decision has yet: so that it is unique without being remembered.
+  std::uint64_t id = 0;
   RealTime when{};
   std::uint64_t episode = 0;  // counted from when the daemon began
   std::uint32_t level = 0;

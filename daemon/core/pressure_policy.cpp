@@ -28,6 +28,7 @@ PressureDecisions PressurePolicy::step(const PressureSnapshot& snapshot) {
   if (!killing_ && acts()) resume_grace();
   settle_kill();
   settle_park();
+  measure_effects();
   release_stuck();
   if (level() == 0) unthrottle_all(PressureRule::calm);
   if (!acts()) unthrottle_all(PressureRule::mode_changed);
@@ -36,6 +37,7 @@ PressureDecisions PressurePolicy::step(const PressureSnapshot& snapshot) {
     relieve();
   }
   unpark();
+  watch_effects();
   has_jobs_ = !snapshot.jobs.empty();
   promised_ = memory_to_be_read_back();
   exhausted_in_ = turn_.signs.exhausted_in;
@@ -148,7 +150,10 @@ Decision& PressurePolicy::decide(const PressureJob* job, PressureRule rule, Pres
   const bool would_act = std::holds_alternative<Throttle>(action) || std::holds_alternative<Park>(action) ||
                          std::holds_alternative<Kill>(action) || std::holds_alternative<ReleaseHigh>(action);
   const PressureSnapshot& snapshot = *turn_.snapshot;
-  turn_.decisions.push_back({.when = snapshot.now.real,
+  const auto moment = snapshot.now.real.time_since_epoch().count();
+  last_id_ = std::max(last_id_ + 1, static_cast<std::uint64_t>(std::max<Microseconds::rep>(moment, 0)));
+  turn_.decisions.push_back({.id = last_id_,
+                             .when = snapshot.now.real,
                              .episode = episode_,
                              .level = level(),
                              .rule = rule,

@@ -8,9 +8,11 @@
 // one, unless that cannot be killed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/memory_trace.hpp"
@@ -121,6 +123,16 @@ class PressurePolicy {
     bool reported_failed = false;
   };
 
+  // An action whose effect is still to be measured.
+  struct Effect {
+    JobId job = 0;
+    std::string job_name{};
+    BootTime since{};
+    Bytes available_before = 0;
+    std::size_t next = 0;  // of effect_times
+    Freed freed{};
+  };
+
   // The present look; empty between two.
   struct Turn {
     const PressureSnapshot* snapshot = nullptr;
@@ -166,6 +178,11 @@ class PressurePolicy {
   void tell_nobody_helps();
   void begin_victim();
 
+  // What that brought (pressure_effect.cpp).
+  void watch_effects();
+  void measure_effects();
+  void tell(const Effect& effect);
+
   // What is given back (pressure_return.cpp).
   void unthrottle_all(PressureRule rule);
   void unthrottle(JobId id, Track& track, PressureRule rule);
@@ -199,6 +216,7 @@ class PressurePolicy {
   std::map<JobId, Track> tracks_{};
   std::optional<PendingKill> killing_{};
   std::optional<PendingPark> parking_{};
+  std::vector<Effect> effects_{};
   std::optional<BootTime> cool_until_{};
   std::optional<BootTime> settle_until_{};  // what a park freed is counted first
   std::optional<BootTime> park_impossible_since_{};
@@ -207,6 +225,7 @@ class PressurePolicy {
   std::optional<BootTime> last_step_{};
   Microseconds expected_gap_{0};
   std::uint64_t episode_ = 0;
+  std::uint64_t last_id_ = 0;
   bool had_victim_ = false;         // in this episode
   bool told_nobody_helps_ = false;  // likewise
   bool has_jobs_ = false;

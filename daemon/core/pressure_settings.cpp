@@ -23,6 +23,8 @@ constexpr Microseconds PressureSettings::* times[] = {
     &PressureSettings::cool_down_time,
     &PressureSettings::longest_checkpoint_grace,
     &PressureSettings::young_time,
+    &PressureSettings::protect_after,
+    &PressureSettings::protect_interval,
     &PressureSettings::sample_interval,
     &PressureSettings::pressed_sample_interval,
 };
@@ -87,6 +89,7 @@ Bytes bytes_of(const MemoryShare& share, Bytes capacity) {
 
 PressureSettings scaled(PressureSettings settings) {
   for (const auto time : times) settings.*time = scaled(settings.*time, settings.time_scale_percent);
+  for (auto& time : settings.effect_times) time = scaled(time, settings.time_scale_percent);
   if (settings.longest_park_time) {
     settings.longest_park_time = scaled(*settings.longest_park_time, settings.time_scale_percent);
   }

@@ -1,6 +1,7 @@
 // The thresholds of the pressure policy, each with the reason for its default.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -86,6 +87,15 @@ struct PressureSettings {
   Microseconds cool_down_time = std::chrono::seconds(15);     // oomd's and nohang's
   Microseconds longest_checkpoint_grace = std::chrono::seconds(60);
   Microseconds young_time = std::chrono::seconds(2);  // a job that has just begun is not killed yet
+
+  // The most important job's memory is left alone (memory.low), up to so much: the rest must do for everybody else's,
+  // or there is nothing left that reclaim may take, and it takes the protected memory too.
+  MemoryShare protect_at_most{80, unlimited};
+  Microseconds protect_after = std::chrono::seconds(10);     // since its start; quick jobs are not worth the calls
+  Microseconds protect_interval = std::chrono::seconds(10);  // at which the amount follows what it needs
+
+  // What a throttle, park or kill freed is measured after these times.
+  std::array<Microseconds, 3> effect_times{std::chrono::seconds(1), std::chrono::seconds(5), std::chrono::seconds(15)};
 
   Microseconds sample_interval = std::chrono::seconds(1);
   Microseconds pressed_sample_interval = std::chrono::milliseconds(100);  // from level 1 on

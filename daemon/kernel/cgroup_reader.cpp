@@ -34,9 +34,8 @@ FlatKeyed read_flat_keyed(int directory, const char* name) {
   return read_optional(directory, name, parse_flat_keyed).value_or(FlatKeyed{});
 }
 
-std::optional<core::Microseconds> read_some_pressure(int directory, const char* name) {
-  const auto totals = read_optional(directory, name, parse_stall_totals).value_or(std::nullopt);
-  return totals ? std::optional(totals->some) : std::nullopt;
+std::optional<core::StallTotals> read_pressure(int directory, const char* name) {
+  return read_optional(directory, name, parse_stall_totals).value_or(std::nullopt);
 }
 
 // Every cgroup has this file, whatever its controllers, until it is removed.
@@ -89,9 +88,16 @@ core::Expected<core::Usage> Cgroup::usage() const {
                     .io_written = io.written,
                     .tasks = read_bytes(directory, "pids.current"),
                     .cpu_periods = value_of(cpu, "nr_periods"),
-                    .cpu_throttled_periods = value_of(cpu, "nr_throttled"),
-                    .cpu_waiting = read_some_pressure(directory, "cpu.pressure"),
-                    .io_waiting = read_some_pressure(directory, "io.pressure")};
+                    .cpu_throttled_periods = value_of(cpu, "nr_throttled")};
+  if (const auto waited = read_pressure(directory, "cpu.pressure")) usage.cpu_waiting = waited->some;
+  if (const auto waited = read_pressure(directory, "io.pressure")) {
+    usage.io_waiting = waited->some;
+    usage.io_stalled = waited->full;
+  }
+  if (const auto waited = read_pressure(directory, "memory.pressure")) {
+    usage.memory_waiting = waited->some;
+    usage.memory_stalled = waited->full;
+  }
   usage.memory_peak = std::max(usage.memory_peak, usage.memory_current);
   // Asked last: what was removed in between must not pass for a job that used nothing.
   if (!exists(directory)) return tl::unexpected<core::Error>(cgroup_is_gone(directory_.path));
@@ -108,6 +114,7 @@ core::EffectiveLimits Cgroup::effective_limits() const {
   };
   return {.memory_max = limit("memory.max"),
           .memory_high = limit("memory.high"),
+          .memory_low = limit("memory.low"),
           .swap_max = limit("memory.swap.max"),
           .tasks_max = limit("pids.max"),
           .cpu_weight = weight("cpu.weight"),
@@ -122,6 +129,10 @@ std::optional<core::MemoryEvents> Cgroup::memory_events() const {
 
 std::optional<core::MemoryEvents> Cgroup::memory_events_local() const {
   return read_optional(directory_.fd.get(), "memory.events.local", parse_memory_events);
+}
+
+std::optional<core::Bytes> Cgroup::memory_low() const {
+  return read_optional(directory_.fd.get(), "memory.low", parse_limit).value_or(std::nullopt);
 }
 
 std::optional<core::Bytes> Cgroup::memory_max() const {

@@ -38,8 +38,9 @@ class Cgroup {
   [[nodiscard]] std::optional<core::MemoryEvents> memory_events() const;
   // Events of this cgroup's own limit only.
   [[nodiscard]] std::optional<core::MemoryEvents> memory_events_local() const;
-  // core::unlimited for "max"; empty when it is gone or has no memory controller.
+  // core::unlimited for "max"; empty when it is gone or has no memory controller. So is memory_low.
   [[nodiscard]] std::optional<core::Bytes> memory_max() const;
+  [[nodiscard]] std::optional<core::Bytes> memory_low() const;
 
   // Whether a process lives in it or below it; false when it is gone.
   [[nodiscard]] bool populated() const;

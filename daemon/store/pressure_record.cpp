@@ -1,7 +1,6 @@
 #include "store/pressure_record.hpp"
 
-#include <type_traits>
-
+#include "json/value_json.hpp"
 #include "store/record_archive.hpp"
 
 namespace mljobd::store {
@@ -40,32 +39,6 @@ void describe(Archive& archive, store::Either<PressureState::Parked> auto& job) 
 }  // namespace mljobd::core
 
 namespace mljobd::store {
-namespace {
-
-Json to_json(const core::ValueMap& map);
-
-Json to_json(const core::Value& value) {
-  return std::visit(
-      [](const auto& content) -> Json {
-        using Content = std::decay_t<decltype(content)>;
-        if constexpr (std::is_same_v<Content, core::ValueMap>) {
-          return to_json(content);
-        } else if constexpr (std::is_same_v<Content, std::string>) {
-          return to_json_text(content);
-        } else {
-          return Json(content);
-        }
-      },
-      value.storage);
-}
-
-Json to_json(const core::ValueMap& map) {
-  Json object = Json::object();
-  for (const auto& [key, value] : map) object[key] = to_json(value);
-  return object;
-}
-
-}  // namespace
 
 std::string encode_pressure_state(const core::PressureState& state, const std::string& boot_id) {
   return Writer::encode(PressureDocument{.boot_id = boot_id, .state = state}).dump();
@@ -78,7 +51,9 @@ core::Expected<core::PressureState> decode_pressure_state(std::string_view text,
 }
 
 std::string encode_details(const core::ValueMap& values) {
-  std::string text = to_json(values).dump(-1, ' ', false, Json::error_handler_t::replace);
+  // Exactly: it is the record. Who shows it may say what is unlimited in another way.
+  std::string text =
+      json::to_json<Json>(values, json::Unlimited::number).dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.size() <= longest_details ? text : std::string();
 }
 

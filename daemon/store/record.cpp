@@ -116,6 +116,9 @@ void describe(Archive& archive, Either<Usage> auto& usage) {
   archive("cpu_throttled_periods", usage.cpu_throttled_periods);
   archive("cpu_waiting", usage.cpu_waiting);
   archive("io_waiting", usage.io_waiting);
+  archive("io_stalled", usage.io_stalled);
+  archive("memory_waiting", usage.memory_waiting);
+  archive("memory_stalled", usage.memory_stalled);
 }
 
 template <class Archive>

@@ -47,6 +47,14 @@ CREATE INDEX jobs_done ON jobs (owner, name) WHERE result = 'done';
 ALTER TABLE events ADD COLUMN details TEXT NOT NULL DEFAULT '';
 CREATE TABLE texts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 )sql",
+    // What jobs used while they ran. Without a row id of their own those of a job lie side by side.
+    R"sql(
+CREATE TABLE samples (
+  job INTEGER NOT NULL, number INTEGER NOT NULL, time INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  current INTEGER NOT NULL, anon_shmem INTEGER NOT NULL, swap INTEGER NOT NULL, cpu_time INTEGER NOT NULL,
+  memory_some INTEGER, memory_full INTEGER, io_some INTEGER, io_full INTEGER,
+  PRIMARY KEY (job, number)) WITHOUT ROWID;
+)sql",
 };
 
 std::int32_t number(SQLite::Database& database, const char* query) { return database.execAndGet(query).getInt(); }
@@ -107,6 +115,7 @@ void check_what_is_needed(SQLite::Database& database) {
       "SELECT max(id) FROM jobs",
       "SELECT max(job) FROM specifications",
       "SELECT max(id) FROM events",
+      "SELECT max(job) FROM samples",
       "SELECT sum(value) FROM numbers",
   };
   for (const char* query : queries) static_cast<void>(database.execAndGet(query).getInt64());

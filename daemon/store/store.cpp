@@ -14,6 +14,7 @@
 #include "store/event_table.hpp"
 #include "store/job_table.hpp"
 #include "store/number_table.hpp"
+#include "store/sample_table.hpp"
 #include "store/schema.hpp"
 #include "store/storage_error.hpp"
 #include "store/text_table.hpp"
@@ -35,6 +36,21 @@ core::RealTime finished_at(const ChangeSet& changes, core::JobId id) {
   return latest;
 }
 
+// What is committed meanwhile is synced with the next commit after it. Only in WAL mode: with a rollback journal a
+// power cut could then damage the database.
+class SyncedLater {
+ public:
+  explicit SyncedLater(SQLite::Database& database) : database_(database) {
+    if (database.execAndGet("PRAGMA journal_mode").getString() == "wal") database.exec("PRAGMA synchronous = NORMAL");
+  }
+  SyncedLater(const SyncedLater&) = delete;
+  SyncedLater& operator=(const SyncedLater&) = delete;
+  ~SyncedLater() { database_.tryExec("PRAGMA synchronous = FULL"); }
+
+ private:
+  SQLite::Database& database_;
+};
+
 }  // namespace
 
 class Store::Implementation {
@@ -47,6 +63,7 @@ class Store::Implementation {
   [[nodiscard]] EventTable& events() { return events_; }
   [[nodiscard]] NumberTable& numbers() { return numbers_; }
   [[nodiscard]] TextTable& texts() { return texts_; }
+  [[nodiscard]] SampleTable& samples() { return samples_; }
   [[nodiscard]] const std::optional<std::string>& set_aside() const { return set_aside_; }
 
   void note_set_aside(std::string target, const std::string& reason) {
@@ -90,6 +107,7 @@ class Store::Implementation {
   EventTable events_{database_};
   NumberTable numbers_{database_};
   TextTable texts_{database_};
+  SampleTable samples_{database_};
 };
 
 // Throws DamagedDatabase, with everything closed again.
@@ -155,10 +173,29 @@ Expected<void> Store::save(const ChangeSet& changes) {
     for (const auto& event : changes.events) store.events().append(event);
     if (changes.draining) store.numbers().set_draining(*changes.draining);
     for (const auto& [name, value] : changes.texts) store.texts().save(name, value);
+    for (const auto& batch : changes.samples) store.samples().append(batch);
     transaction.commit();
     for (const auto& job : changes.jobs) store.forget_problem(job.id);
     return {};
   });
+}
+
+Expected<void> Store::save_samples(const std::vector<JobSamples>& samples) {
+  if (samples.empty()) return {};
+  auto& store = *implementation_;
+  return store.guarded(Access::write, [&]() -> Expected<void> {
+    const SyncedLater later(store.database());
+    SQLite::Transaction transaction(store.database(), SQLite::TransactionBehavior::IMMEDIATE);
+    for (const auto& batch : samples) store.samples().append(batch);
+    transaction.commit();
+    return {};
+  });
+}
+
+Expected<std::vector<core::NumberedSample>> Store::samples(core::JobId job) const {
+  auto& store = *implementation_;
+  return store.guarded(Access::read,
+                       [&]() -> Expected<std::vector<core::NumberedSample>> { return store.samples().list(job); });
 }
 
 Expected<std::vector<core::Job>> Store::load_unfinished() const {
@@ -244,6 +281,7 @@ Expected<std::vector<PrunedJob>> Store::prune(core::RealTime older_than, std::ui
     for (const auto& job : pruned) {
       store.jobs().erase(job.id);
       store.events().erase_of_job(job.id);
+      store.samples().erase_of_job(job.id);
     }
     store.events().erase_of_daemon(older_than, prune_limit);
     transaction.commit();

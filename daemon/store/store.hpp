@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/job.hpp"
+#include "core/sample_ring.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::store {
@@ -30,14 +31,23 @@ struct EventRecord {
   bool operator==(const EventRecord&) const = default;
 };
 
+// What a job used, oldest first; it goes on where what is stored of it ends.
+struct JobSamples {
+  core::JobId job = 0;
+  std::vector<core::JobSample> samples{};
+};
+
 // One transaction: all of it is stored, or nothing.
 struct ChangeSet {
   std::vector<core::Job> jobs{};  // inserted, or replaced by id
   std::vector<EventRecord> events{};
   std::optional<bool> draining{};
   std::vector<std::pair<std::string, std::string>> texts{};  // by name; each replaces the one before
+  std::vector<JobSamples> samples{};
 
-  [[nodiscard]] bool empty() const { return jobs.empty() && events.empty() && !draining && texts.empty(); }
+  [[nodiscard]] bool empty() const {
+    return jobs.empty() && events.empty() && !draining && texts.empty() && samples.empty();
+  }
 };
 
 // Conditions are joined by "and"; an empty one asks for nothing.
@@ -95,6 +105,12 @@ class Store {
   // Also raises last_id(). On a full disk nothing is changed and the store works on: try again when space is back.
   [[nodiscard]] core::Expected<void> save(const ChangeSet& changes);
 
+  // Not on disk when it returns, but with the next save() at the latest: a power cut may take them back, and nothing
+  // else. Those of a job that is not on record are dropped.
+  [[nodiscard]] core::Expected<void> save_samples(const std::vector<JobSamples>& samples);
+  // At most core::maximum_samples, oldest first.
+  [[nodiscard]] core::Expected<std::vector<core::NumberedSample>> samples(core::JobId job) const;
+
   [[nodiscard]] core::Expected<std::vector<core::Job>> load_unfinished() const;  // by id
   [[nodiscard]] core::Expected<std::optional<core::Job>> load(core::JobId id) const;
   // Newest (highest id) first. JobSpec::environment is not read and left empty: no list may show it, and it is the
@@ -120,8 +136,9 @@ class Store {
   [[nodiscard]] core::Expected<bool> draining() const;
   [[nodiscard]] core::Expected<std::uint64_t> finished_count() const;  // of those still recorded
 
-  // Forgets finished jobs that ended before `older_than`, and the oldest beyond `keep_jobs`, with their events;
-  // daemon events before `older_than` as well. Oldest first, at most prune_limit a call: call again while it is full.
+  // Forgets finished jobs that ended before `older_than`, and the oldest beyond `keep_jobs`, with their events and
+  // samples; daemon events before `older_than` as well. Oldest first, at most prune_limit a call: call again while it
+  // is full.
   [[nodiscard]] core::Expected<std::vector<PrunedJob>> prune(core::RealTime older_than, std::uint32_t keep_jobs);
 
  private:

@@ -270,6 +270,8 @@ std::vector<UnitProperty> changed_slice_properties(const core::Limits& changes) 
   return properties;
 }
 
+UnitProperty memory_low(core::Bytes amount) { return {"MemoryLow", amount}; }
+
 UnitRequest class_slice_request(const core::JobClass& job_class) {
   return {.name = core::class_slice(job_class.name), .properties = class_slice_properties(job_class), .auxiliary = {}};
 }

@@ -41,6 +41,9 @@ struct JobFiles {
 // For SetUnitProperties on the job's slice: only what `changes` names.
 [[nodiscard]] std::vector<UnitProperty> changed_slice_properties(const core::Limits& changes);
 
+// What reclaim is to leave alone of a slice; 0: nothing.
+[[nodiscard]] UnitProperty memory_low(core::Bytes amount);
+
 inline constexpr std::uint64_t default_weight = 100;  // CPUWeight and IOWeight of a job that asks for none
 
 [[nodiscard]] UnitRequest class_slice_request(const core::JobClass& job_class);

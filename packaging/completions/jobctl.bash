@@ -15,8 +15,8 @@ _jobctl_options() {
 
 _jobctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs='submit sbatch run adopt list status logs events wait advise cancel hold release requeue signal freeze thaw
-    park unpark set classes doctor drain resume reload version'
+  local verbs='submit sbatch run adopt list status logs events samples wait advise cancel hold release requeue signal freeze
+    thaw park unpark set classes doctor drain resume reload version'
   local verb='' command_begins='' word at user_mode=()
   COMPREPLY=()
 
@@ -103,7 +103,7 @@ _jobctl() {
     hold) mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_jobs --state queued)" -- "$current") ;;
     unpark) mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_jobs --state parked)" -- "$current") ;;
     release) mapfile -t COMPREPLY < <(compgen -W "$(_jobctl_jobs --state held)" -- "$current") ;;
-    status | logs | requeue | events)
+    status | logs | requeue | events | samples)
       mapfile -t COMPREPLY < <(compgen -W "@ $(_jobctl_jobs --all)" -- "$current") ;;
     adopt) mapfile -t COMPREPLY < <(compgen -W "$(ps -u "$(id -u)" -o pid= 2>/dev/null)" -- "$current") ;;
     submit | run) mapfile -t COMPREPLY < <(compgen -c -f -- "$current") ;;

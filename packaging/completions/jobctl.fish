@@ -43,6 +43,7 @@ complete -c jobctl -n __jobctl_needs_verb -a list -d 'Table of jobs'
 complete -c jobctl -n __jobctl_needs_verb -a status -d 'One job in full, or the machine'
 complete -c jobctl -n __jobctl_needs_verb -a logs -d 'Output of a job'
 complete -c jobctl -n __jobctl_needs_verb -a events -d 'What happened'
+complete -c jobctl -n __jobctl_needs_verb -a samples -d 'What a job used while it ran'
 complete -c jobctl -n __jobctl_needs_verb -a wait -d 'Wait for jobs'
 complete -c jobctl -n __jobctl_needs_verb -a advise -d 'How many workers and threads'
 complete -c jobctl -n __jobctl_needs_verb -a cancel -d 'Stop jobs'
@@ -64,7 +65,7 @@ complete -c jobctl -n __jobctl_needs_verb -a version -d Versions
 
 set -l selecting status wait cancel hold release requeue signal freeze thaw park unpark set
 complete -c jobctl -n '__jobctl_verb wait cancel signal freeze thaw park set' -k -a '(__jobctl_jobs)'
-complete -c jobctl -n '__jobctl_verb status logs requeue events' -k -a '(__jobctl_jobs --all)'
+complete -c jobctl -n '__jobctl_verb status logs requeue events samples' -k -a '(__jobctl_jobs --all)'
 complete -c jobctl -n '__jobctl_verb hold' -k -a '(__jobctl_jobs --state queued)'
 complete -c jobctl -n '__jobctl_verb unpark' -k -a '(__jobctl_jobs --state parked)'
 complete -c jobctl -n '__jobctl_verb release' -k -a '(__jobctl_jobs --state held)'
@@ -78,10 +79,10 @@ complete -c jobctl -n "__jobctl_verb submit run adopt list $selecting" -l class 
 complete -c jobctl -n '__jobctl_verb submit run adopt list' -s J -l name -x -d Name
 complete -c jobctl -n '__jobctl_verb list' -l since -x -d 'Submitted within this time'
 complete -c jobctl -n '__jobctl_verb list' -s o -l format -x -d Columns
-complete -c jobctl -n '__jobctl_verb list classes' -l no-legend -d 'No titles'
-complete -c jobctl -n '__jobctl_verb list status events classes doctor version advise' -l json -d JSON
+complete -c jobctl -n '__jobctl_verb list classes samples' -l no-legend -d 'No titles'
+complete -c jobctl -n '__jobctl_verb list status events samples classes doctor version advise' -l json -d JSON
 complete -c jobctl -n '__jobctl_verb logs events' -s f -l follow -d 'Go on as it grows'
-complete -c jobctl -n '__jobctl_verb logs events status' -s n -l lines -x -d 'The last so many'
+complete -c jobctl -n '__jobctl_verb logs events samples status' -s n -l lines -x -d 'The last so many'
 complete -c jobctl -n '__jobctl_verb logs' -l attempt -x -d Attempt
 complete -c jobctl -n '__jobctl_verb advise' -l jobs -x -d 'Trainings side by side'
 complete -c jobctl -n '__jobctl_verb advise' -l job -x -k -a '(__jobctl_jobs --all)' -d 'From what this job did'

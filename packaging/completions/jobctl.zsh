@@ -21,6 +21,7 @@ _jobctl() {
   verbs=(
     'submit:queue a command as a job' "sbatch:queue a script, with sbatch's options" 'run:run a command now, on this terminal' 'adopt:bring running processes under a job'
     'list:table of jobs' 'status:one job in full, or the machine' 'logs:output of a job' 'events:what happened'
+    'samples:what a job used while it ran'
     'wait:wait for jobs' 'advise:how many workers and threads' 'cancel:stop jobs' 'hold:keep waiting jobs from starting' 'release:let held jobs start'
     'requeue:put jobs back into the queue' 'signal:send a signal' 'freeze:stop a job where it is'
     'thaw:let a frozen job go on' 'park:move the memory of a job out to swap' 'unpark:let a parked job go on' 'set:change limits' 'classes:the classes of jobs'
@@ -78,6 +79,7 @@ _jobctl() {
       _arguments $general {-f,--follow}'[go on as it grows]' {-n,--lines}'[last lines]:number:' '--attempt[attempt]:number:' \
         '1:job:{_jobctl_jobs --all}' ;;
     events) _arguments $general {-f,--follow}'[go on]' {-n,--lines}'[last]:number:' '--json[JSON]' '1:job:{_jobctl_jobs --all}' ;;
+    samples) _arguments $general {-n,--lines}'[last]:number:' '--json[JSON]' '--no-legend[no titles]' '1:job:{_jobctl_jobs --all}' ;;
     wait)
       _arguments $general $filters '--any[until one has]' '--for[what]:what:(running done)' '--timeout[give up]:time:' \
         '*:job:_jobctl_jobs' ;;

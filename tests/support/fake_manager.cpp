@@ -29,7 +29,7 @@ FakeManager::FakeManager(systemd::EventLoop& loop, const PrivateBus& bus)
       manager_(sdbus::createObject(*connection_, "/org/freedesktop/systemd1")) {
   add_unit_job("StartTransientUnit", "ssa(sv)a(sa(sv))", on_start);
   add_unit_job("StopUnit", "ss", on_stop);
-  add_plain("SetUnitProperties", "sba(sv)");
+  add("SetUnitProperties", "sba(sv)", "", [this](sdbus::MethodCall& call) { set_properties(call); });
   for (const char* method : {"ResetFailedUnit", "FreezeUnit", "ThawUnit"}) add_plain(method, "s");
   add("KillUnit", "ssi", "", [this](sdbus::MethodCall& call) {
     std::string unit;
@@ -73,6 +73,16 @@ void FakeManager::add_plain(const char* method, const char* in) {
     calls.push_back(std::string(method) + " " + unit);
     if (method != deaf_to && !call.doesntExpectReply()) call.createReply().send();
   });
+}
+
+void FakeManager::set_properties(sdbus::MethodCall& call) {
+  std::string unit;
+  bool runtime = false;
+  std::vector<sdbus::Struct<std::string, sdbus::Variant>> values;
+  call >> unit >> runtime >> values;
+  calls.push_back("SetUnitProperties " + unit);
+  for (const auto& value : values) properties[unit][value.get<0>()] = value.get<1>();
+  if (!call.doesntExpectReply()) call.createReply().send();
 }
 
 void FakeManager::answer(Held& held) {

@@ -42,6 +42,8 @@ class FakeManager {
   Act on_stop = on_start;
   // The methods that were called, with the unit that they name; KillUnit with who in it and the signal.
   std::vector<std::string> calls{};
+  // By unit and name, as they were last set.
+  std::map<std::string, std::map<std::string, sdbus::Variant>> properties{};
   // While false, starts and stops are left without an answer, and nothing is done about them.
   bool answers = true;
   // A call of this method goes unheard, as what a systemd has not read when it executes itself anew.
@@ -73,6 +75,7 @@ class FakeManager {
   void add(const char* method, const char* in, const char* out, Method act);
   void add_unit_job(const char* method, const char* in, const Act& act);
   void add_plain(const char* method, const char* in);
+  void set_properties(sdbus::MethodCall& call);
   void answer(Held& held);
   void list_units(sdbus::MethodCall& call) const;
   sdbus::IObject& unit_object(const std::string& unit);

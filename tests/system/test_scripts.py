@@ -141,7 +141,7 @@ class Unchanged(Scripts):
         self.assert_result(self.wait_finished(job), "done")
         self.assertEqual(self.text("all runs.log"), f"{WORK}/bin/make train\n")
         kept = self.specification(job)
-        self.assertEqual([kept["class"], kept["name"], dict(kept["labels"])], ["train", "both", {"team": "vision"}])
+        self.assertEqual([kept["class"], kept["name"], kept["labels"]["team"]], ["train", "both", "vision"])
 
     def test_a_careless_script(self):
         (WORK / "$HOME" / "logs").mkdir(parents=True)

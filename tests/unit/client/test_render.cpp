@@ -187,6 +187,18 @@ TEST_CASE("the page of a running job") {
   CHECK_THAT(page, Catch::EndsWith("  epoch 2\n  99%\n  epoch 3\n"));
 }
 
+TEST_CASE("a job that waited for something says for what and how long, one that did not says nothing") {
+  auto row = running();
+  row.usage.insert({{"memory_waiting", Value(std::uint64_t{200'000'000})},
+                    {"memory_stalled", Value(std::uint64_t{12'000'000})},
+                    {"io_waiting", Value(std::uint64_t{4'000'000})},
+                    {"io_stalled", Value(std::uint64_t{0})},
+                    {"cpu_waiting", Value(std::uint64_t{999})}});
+  CHECK_THAT(render_status({.row = row}, false),
+             Catch::Contains("Waited: for memory 3m20s (all of it 12s), for data 4s\n"));
+  CHECK_THAT(render_status({.row = running()}, false), !Catch::Contains("Waited"));
+}
+
 TEST_CASE("the page of a dead job says why and what to do") {
   const auto page = render_status({.row = killed()}, false);
   CHECK_THAT(page, Catch::Contains("State: oom (own-limit), killed by signal 9\n"));

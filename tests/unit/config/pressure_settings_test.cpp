@@ -36,6 +36,7 @@ TEST_CASE("each key of the pressure policy changes its own threshold") {
       {"kill_below", &core::PressureSettings::kill_below},
       {"emergency_below", &core::PressureSettings::emergency_below},
       {"help_at_least", &core::PressureSettings::help_at_least},
+      {"protect_at_most", &core::PressureSettings::protect_at_most},
       {"unpark_margin", &core::PressureSettings::unpark_margin}};
   std::string text = R"({"mode": "dry-run")";
   expected.mode = core::PressureMode::dry_run;
@@ -79,6 +80,8 @@ TEST_CASE("each key of the pressure policy changes its own threshold") {
       {"memory_back_time", &core::PressureSettings::memory_back_time},
       {"cool_down_time", &core::PressureSettings::cool_down_time},
       {"longest_checkpoint_grace", &core::PressureSettings::longest_checkpoint_grace},
+      {"protect_after", &core::PressureSettings::protect_after},
+      {"protect_interval", &core::PressureSettings::protect_interval},
       {"young_time", &core::PressureSettings::young_time}};
   for (const auto& [key, member] : times) {
     expected.*member = seconds(++number);

@@ -224,9 +224,14 @@ TEST_CASE("usage is shown whole") {
   CHECK(view.at("memory_peak") == Value(Bytes{7}));
   CHECK(view.at("cpu_time") == Value(std::uint64_t{3'000'000}));
   CHECK(view.at("tasks") == Value(std::uint64_t{2}));
-  const auto waiting = usage_view({.cpu_waiting = 4us, .io_waiting = 0us});
+  CHECK_FALSE(view.contains("memory_waiting"));
+  const auto waiting = usage_view(
+      {.cpu_waiting = 4us, .io_waiting = 0us, .io_stalled = 5us, .memory_waiting = 6us, .memory_stalled = 7us});
   CHECK(waiting.at("cpu_waiting") == Value(std::uint64_t{4}));
   CHECK(waiting.at("io_waiting") == Value(std::uint64_t{0}));
+  CHECK(waiting.at("io_stalled") == Value(std::uint64_t{5}));
+  CHECK(waiting.at("memory_waiting") == Value(std::uint64_t{6}));
+  CHECK(waiting.at("memory_stalled") == Value(std::uint64_t{7}));
 }
 
 TEST_CASE("only GetSpec shows command, folder and environment") {

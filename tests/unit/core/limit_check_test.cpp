@@ -166,4 +166,6 @@ TEST_CASE("the effective view shows what there is") {
                                                   {"io_weight", std::uint64_t{300}},
                                                   {"cpu_quota_percent", std::uint32_t{400}},
                                                   {"cpu_list", "0-3"}});
+  CHECK_FALSE(effective_view({.memory_low = 0}).contains("memory_low"));
+  CHECK(effective_view({.memory_low = gibi}) == ValueMap{{"memory_low", gibi}});
 }

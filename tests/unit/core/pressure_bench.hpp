@@ -87,7 +87,8 @@ std::vector<JobId> jobs_of(const PressureDecisions& decisions) {
 // Whatever changes something for a job.
 inline std::size_t acts(const PressureDecisions& decisions) {
   return static_cast<std::size_t>(std::count_if(decisions.begin(), decisions.end(), [](const Decision& d) {
-    return !std::holds_alternative<LevelChanged>(d.action) && !std::holds_alternative<Notice>(d.action);
+    return !std::holds_alternative<LevelChanged>(d.action) && !std::holds_alternative<Notice>(d.action) &&
+           !std::holds_alternative<Freed>(d.action);
   }));
 }
 

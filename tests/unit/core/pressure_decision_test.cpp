@@ -13,7 +13,8 @@ using namespace mljobd::core::pressure_fixture;
 namespace {
 
 Decision example() {
-  return {.when = RealTime(seconds(1)),
+  return {.id = 9,
+          .when = RealTime(seconds(1)),
           .episode = 3,
           .level = 3,
           .rule = PressureRule::available,
@@ -43,6 +44,9 @@ TEST_CASE("a decision in one line") {
   decision.action = Notice{300LL << 20};
   decision.rule = PressureRule::memory_back;
   CHECK(describe(decision) == "job 7 'evaluate' gave 300M: its memory is free, 26M of 1.8G available");
+  decision.action = Freed{.decision = 5, .of = "kill", .after = {-(20LL << 20), std::nullopt, 812LL << 20}};
+  decision.rule = PressureRule::none;
+  CHECK(describe(decision) == "the kill of 7 'evaluate' freed -20M after 1s, 812M after 15s: 26M of 1.8G available");
   decision.action = LevelChanged{0, 2};
   decision.rule = PressureRule::calm;
   CHECK(describe(decision) == "pressure level 0 to 2: calm again, 26M of 1.8G available");
@@ -76,6 +80,17 @@ TEST_CASE("a decision as values") {
                                              {"size", Bytes{900 * mebibyte}},
                                              {"verdict", "top"}}));
   CHECK_FALSE(values.contains("candidates_left_out"));
+  CHECK(values.at("id") == Value(std::uint64_t{9}));
+
+  Decision freed = example();
+  freed.action = Freed{.decision = 9, .of = "park", .after = {1, std::nullopt, -3}};
+  const ValueMap effect = to_values(freed);
+  CHECK(effect.at("action") == Value("freed"));
+  CHECK(effect.at("decision") == Value(std::uint64_t{9}));
+  CHECK(effect.at("of") == Value("park"));
+  CHECK(effect.at("freed_after_1s") == Value(std::int64_t{1}));
+  CHECK_FALSE(effect.contains("freed_after_5s"));
+  CHECK(effect.at("freed_after_15s") == Value(std::int64_t{-3}));
 }
 
 TEST_CASE("every rule has a word and a reason of its own") {

@@ -27,7 +27,10 @@ TEST_CASE("the usage of a job's slice is read") {
                              .cpu_periods = 1200,
                              .cpu_throttled_periods = 310,
                              .cpu_waiting = core::Microseconds(4711000),
-                             .io_waiting = core::Microseconds(815)});
+                             .io_waiting = core::Microseconds(815),
+                             .io_stalled = core::Microseconds(800),
+                             .memory_waiting = core::Microseconds(2500000),
+                             .memory_stalled = core::Microseconds(900000)});
 }
 
 TEST_CASE("controllers that are not enabled count nothing") {

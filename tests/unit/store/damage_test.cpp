@@ -163,7 +163,7 @@ TEST_CASE("a database of a newer mljobd is refused and not touched") {
   REQUIRE_FALSE(opened);
   CHECK(opened.error() ==
         core::Error{core::ErrorCode::storage, directory.database() +
-                                                  " was written by a newer mljobd (schema 7, this one knows 3): "
+                                                  " was written by a newer mljobd (schema 7, this one knows 4): "
                                                   "upgrade, or move it away"});
   CHECK(read_file(directory.database()) == before);
 }

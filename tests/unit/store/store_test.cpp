@@ -233,7 +233,7 @@ TEST_CASE("a database of the first schema is brought up to date with what is in 
   }
   {
     SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
-    database.exec("DROP TABLE texts; ALTER TABLE events DROP COLUMN details");
+    database.exec("DROP TABLE samples; DROP TABLE texts; ALTER TABLE events DROP COLUMN details");
     database.exec("DROP INDEX jobs_key; DROP INDEX jobs_done; ALTER TABLE jobs DROP COLUMN key");
     database.exec("PRAGMA user_version = 1");
   }
@@ -254,7 +254,8 @@ TEST_CASE("a database of the second schema keeps its events, and takes details a
   }
   {
     SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
-    database.exec("DROP TABLE texts; ALTER TABLE events DROP COLUMN details; PRAGMA user_version = 2");
+    database.exec("DROP TABLE samples; DROP TABLE texts; ALTER TABLE events DROP COLUMN details");
+    database.exec("PRAGMA user_version = 2");
   }
   auto store = value_of(Store::open(directory.database()));
   CHECK_FALSE(store.set_aside().has_value());
