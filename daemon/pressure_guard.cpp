@@ -60,10 +60,16 @@ PressureGuard::PressureGuard(systemd::EventLoop& loop, JobManager& manager, JobR
       timer_(loop.make_timer([this] { step(); })),
       reclaimer_watch_(
           loop.make_watch(reclaimer_.fd(), EPOLLIN, [this](std::uint32_t /*events*/) { reclaim_reports(); })) {
-  if (auto machine = kernel::MachineSampler::open()) {
-    machine_ = std::move(*machine);
-  } else {
+  auto machine = kernel::MachineSampler::open();
+  if (!machine) {
     manager.set_problem("pressure", "memory pressure is not watched: " + machine.error().message);
+    return;
+  }
+  machine_ = std::move(*machine);
+  if (const auto first = machine_->sample(); first && !first->memory_stalls) {
+    manager.set_problem("psi",
+                        "the kernel does not measure pressure (PSI): jobs are protected by what memory is available "
+                        "alone; `jobctl doctor` says how to switch it on");
   }
 }
 

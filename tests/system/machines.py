@@ -8,6 +8,8 @@ MACHINES = {
     "swap": {"memory": "2G", "cpus": 2, "swap": "1G"},
     # Room for everything that has to give way.
     "parking": {"memory": "2G", "cpus": 2, "swap": "2G"},
+    # A kernel that does not measure pressure.
+    "blind": {"memory": "2G", "cpus": 2, "kernel_options": "psi=0"},
     "reboot": {"memory": "2G", "cpus": 2, "cold": True},
     # Of its own for the package, which is removed in it.
     "package": {"memory": "2G", "cpus": 2},
