@@ -1,6 +1,7 @@
 #include "job_manager.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -289,12 +290,11 @@ void JobManager::answer() {
 }
 
 std::pair<std::vector<JobManager::PendingAction>, std::vector<JobManager::PendingAction>> JobManager::take_actions() {
-  auto starts = std::exchange(actions_, {});
-  const auto rest = std::stable_partition(starts.begin(), starts.end(), [](const PendingAction& pending) {
-    return pending.action == core::JobAction::start_units;
-  });
-  std::vector<PendingAction> others(rest, starts.end());
-  starts.erase(rest, starts.end());
+  const auto actions = std::exchange(actions_, {});
+  std::vector<PendingAction> starts;
+  std::vector<PendingAction> others;
+  std::partition_copy(actions.begin(), actions.end(), std::back_inserter(starts), std::back_inserter(others),
+                      [](const PendingAction& pending) { return pending.action == core::JobAction::start_units; });
   return {std::move(starts), std::move(others)};
 }
 

@@ -6,11 +6,12 @@
 namespace mljobd {
 
 void PressureGuard::protect(const core::PressureSnapshot& seen) {
-  for (const auto& [slice, low] : protection_.step(seen)) {
+  for (const auto& [name, low] : protection_.step(seen)) {
+    const std::string slice = name;
     // To name a slice that PID 1 has let go of would make it load one.
     const auto job = core::parse_job_slice(slice);
     if (job && !runner_.holds_units(job->id)) continue;
-    runner_.set_memory_low(slice, low, [this, slice = slice, job](const core::Expected<void>& done) {
+    runner_.set_memory_low(slice, low, [this, slice, job](const core::Expected<void>& done) {
       if (!done && job && !runner_.holds_units(job->id)) return;  // it ended meanwhile
       if (!done) protection_.failed(slice, loop_.now().boot);
       manager_.set_problem("protection",
