@@ -63,7 +63,7 @@ void GrowthWatch::keep(const JobRegistry::View& active) {
 std::optional<core::Forecast> GrowthWatch::forecast(const core::Job& job) const {
   const auto found = jobs_.find(job.id);
   const bool known = found != jobs_.end() && found->second.attempt == job.attempt.number;
-  if (!known || !core::has_units(job.state)) return std::nullopt;
+  if (!known || !std::holds_alternative<core::Running>(job.state)) return std::nullopt;
   return found->second.report.shown();
 }
 

@@ -36,8 +36,14 @@ bool JobRunner::has_ended_already(core::JobId id, Live& live) const {
 // PID 1 is about to tell of the end: that the job ran is then one change with it instead of two.
 void JobRunner::await_end(core::JobId id, Live& live) {
   live.end_awaited = true;
+  live.began = true;
+  settle_soon(id);
+}
+
+void JobRunner::settle_soon(core::JobId id) {
   settling_.push_back(id);
-  settle_timer_->arm(loop_.now().boot + settle_interval);
+  // Not later than it is due for those that wait already: quick jobs would put it off for ever.
+  if (!settle_timer_->armed()) settle_timer_->arm(loop_.now().boot + settle_interval);
 }
 
 void JobRunner::unit_changed(const systemd::UnitStatus& status) {
@@ -78,7 +84,7 @@ void JobRunner::settle(core::JobId id) {
   const auto found = live_.find(id);
   if (found == live_.end()) return;
   Live& live = found->second;
-  if (std::exchange(live.end_awaited, false)) became_running(id, live);
+  if (live.end_awaited) became_running(id, live);
   if (!live.ended || !live.start_answered || live.reported) return;
   const core::Job* job = callbacks_.find_job(id);
   if (job == nullptr) return;
@@ -97,8 +103,7 @@ void JobRunner::settle(core::JobId id) {
                     (exit_missing && live.settle_rounds < exit_report_rounds);
   if (wait) {
     ++live.settle_rounds;
-    settling_.push_back(id);
-    settle_timer_->arm(loop_.now().boot + settle_interval);
+    settle_soon(id);
     return;
   }
   live.reported = true;

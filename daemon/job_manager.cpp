@@ -294,7 +294,10 @@ std::pair<std::vector<JobManager::PendingAction>, std::vector<JobManager::Pendin
   std::vector<PendingAction> starts;
   std::vector<PendingAction> others;
   std::partition_copy(actions.begin(), actions.end(), std::back_inserter(starts), std::back_inserter(others),
-                      [](const PendingAction& pending) { return pending.action == core::JobAction::start_units; });
+                      [](const PendingAction& pending) {
+                        return pending.action == core::JobAction::start_units ||
+                               pending.action == core::JobAction::checkpoint;
+                      });
   return {std::move(starts), std::move(others)};
 }
 

@@ -269,7 +269,7 @@ class JobManager {
   void announce(const std::vector<StateChange>& changes);
   void announce_decisions();
   void announce_growth();
-  // What is to be started, and all else.
+  // What brooks no delay (starts, and signals to save one's work), and all else.
   std::pair<std::vector<PendingAction>, std::vector<PendingAction>> take_actions();
   void act(const std::vector<PendingAction>& actions);
   void execute(const PendingAction& pending);

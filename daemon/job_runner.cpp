@@ -116,7 +116,7 @@ void JobRunner::start_scope(const core::Job& job, std::vector<kernel::UniqueFd> 
     live.pids.push_back(process->pid);
   }
   live.pidfds = std::move(pidfds);
-  launch(job.id, systemd::scope_request(job, callbacks_.settings(), callbacks_.cpus_for(job), live.pids));
+  launch(job.id, systemd::scope_request(job, callbacks_.settings(), callbacks_.cpus_for(job), live.pids, paths_.scope));
 }
 
 void JobRunner::launch(core::JobId id, const systemd::UnitRequest& request) {
@@ -150,6 +150,7 @@ bool JobRunner::members_verified(const Live& live) const {
 }
 
 void JobRunner::became_running(core::JobId id, Live& live) {
+  live.end_awaited = false;
   const core::Job* job = callbacks_.find_job(id);
   if (job == nullptr) return;
   look_at_limits(live, *job);

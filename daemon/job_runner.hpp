@@ -129,6 +129,7 @@ class JobRunner {
   void start_again(core::JobId id, Live& live);
   void look_at(core::JobId id, Live& live);
   void settle(core::JobId id);
+  void settle_soon(core::JobId id);
   void settle_pending();
   void stop_again();
   void clear_away(core::JobId id);

@@ -68,6 +68,7 @@ class PressureGuard {
   void rest();
   void protect(const core::PressureSnapshot& seen);
   void find_protected();
+  [[nodiscard]] core::Bytes administrators_low(const std::string& slice);
   void execute(const core::Decision& decision);
   void execute(core::JobId id, const core::Throttle& action);
   void execute(core::JobId id, const core::Unthrottle& action);
@@ -90,8 +91,9 @@ class PressureGuard {
   core::PressurePolicy policy_;
   GrowthWatch growth_;
   core::TopProtection protection_;
-  core::PressureDecisions pending_;  // decided, not on disk yet
-  bool admission_stopped_ = false;   // as the manager was told
+  std::map<std::string, core::Bytes> administrators_low_;  // of slices above jobs, before ours
+  core::PressureDecisions pending_;                        // decided, not on disk yet
+  bool admission_stopped_ = false;                         // as the manager was told
   std::optional<kernel::MachineSampler> machine_;
   std::optional<kernel::CgroupSampler> jobs_slice_;
   std::map<core::JobId, Sampled> samplers_;

@@ -18,8 +18,8 @@ const std::vector<std::string>& properties_of(const core::JobState& state, std::
                                             "StartTime", "EndTime",  "ExitCode", "ExitSignal", "Result",
                                             "Cause",     "Warnings", "Forecast"};
   static const std::vector<std::string> starting{"State", "Reason", "Attempt", "Unit", "Slice"};
-  static const std::vector<std::string> running{"State", "Reason", "StartTime", "Warnings"};
-  static const std::vector<std::string> in_between{"State", "Reason"};
+  static const std::vector<std::string> running{"State", "Reason", "StartTime", "Warnings", "Forecast"};
+  static const std::vector<std::string> in_between{"State", "Reason", "Forecast"};
   static const std::vector<std::string> finished{"State",      "Reason", "StartTime", "EndTime", "ExitCode",
                                                  "ExitSignal", "Result", "Cause",     "Forecast"};
   if (steps > 1) return all;

@@ -170,10 +170,12 @@ class Applier {
       // Cancelling one that is being stopped to run again keeps it from running again; any other stop is as good.
       const bool runs_again =
           stopping->reason == StopReason::requeue || (stopping->reason == StopReason::pressure && job_.spec.requeue);
-      if (!runs_again) return Transition{};
+      // One that is given time to save its work is told to end now, and has no more time than before.
+      const bool saves = stopping->saves_until && stopping->reason != StopReason::user;
+      if (!runs_again && !saves) return Transition{};
       job_.state = Stopping{
           .reason = StopReason::user, .by = event.by, .since = stopping->since, .saves_until = stopping->saves_until};
-      return changed();
+      return saves ? changed({JobAction::stop_units}) : changed();
     }
     if (is_finished(job_.state)) return impossible(job_, "cancelled");
     return stop(job_, StopReason::user, event.by, now_);

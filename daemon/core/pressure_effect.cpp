@@ -15,10 +15,18 @@ void PressurePolicy::watch_effects() {
   for (const auto& decision : turn_.decisions) {
     const bool frees = std::holds_alternative<Throttle>(decision.action) ||
                        std::holds_alternative<Park>(decision.action) || std::holds_alternative<Kill>(decision.action);
+    const auto* kill = std::get_if<Kill>(&decision.action);
+    // A grace that was cut short is told of as the end that came of it.
+    if (kill != nullptr) {
+      std::erase_if(effects_, [&](const Effect& effect) {
+        return effect.job == decision.job && effect.freed.of == to_word(decision.action);
+      });
+    }
     if (!frees || decision.dry_run || effects_.size() >= most_effects) continue;
+    const auto grace = kill != nullptr ? kill->checkpoint_grace.value_or(Microseconds{0}) : Microseconds{0};
     effects_.push_back({.job = decision.job,
                         .job_name = decision.job_name,
-                        .since = now(),
+                        .since = now() + grace,
                         .available_before = turn_.signs.available,
                         .freed = {.decision = decision.id, .of = to_word(decision.action)}});
   }

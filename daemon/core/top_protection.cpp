@@ -46,7 +46,7 @@ void TopProtection::found(const std::string& slice, Bytes low) {
 
 Bytes TopProtection::settled_amount(const std::string& slice, Bytes wanted, BootTime now) const {
   const auto known = in_force_.find(slice);
-  if (known == in_force_.end()) return wanted;
+  if (known == in_force_.end() || known->second == unlimited) return wanted;
   return now < next_amount_ || !differs(known->second, wanted) ? known->second : wanted;
 }
 
@@ -70,7 +70,8 @@ void TopProtection::forget_gone(const PressureSnapshot& snapshot) {
 }
 
 std::vector<ProtectionChange> TopProtection::step(const PressureSnapshot& snapshot) {
-  if (snapshot.now.boot < next_try_) return {};
+  // Where no job is left nobody would look again.
+  if (snapshot.now.boot < next_try_ && !snapshot.jobs.empty()) return {};
   forget_gone(snapshot);
   auto amounts = target(snapshot);
   std::vector<ProtectionChange> changes;

@@ -48,7 +48,10 @@ SampleTable::SampleTable(SQLite::Database& database)
       list_(database,
             "SELECT number, time, attempt, current, anon_shmem, swap, cpu_time, memory_some, memory_full, io_some, "
             "io_full FROM samples WHERE job = ? ORDER BY number"),
-      erase_of_job_(database, "DELETE FROM samples WHERE job = ?") {}
+      erase_of_job_(database, "DELETE FROM samples WHERE job = ?"),
+      erase_of_ended_(database,
+                      "DELETE FROM samples WHERE job IN (SELECT id FROM jobs WHERE ended IS NOT NULL "
+                      "ORDER BY ended DESC LIMIT ? OFFSET ?)") {}
 
 void SampleTable::append(const JobSamples& batch) {
   if (batch.samples.empty()) return;
@@ -89,6 +92,10 @@ std::vector<core::NumberedSample> SampleTable::list(core::JobId job) {
   std::vector<core::NumberedSample> samples;
   while (query.next()) samples.push_back(read(query));
   return samples;
+}
+
+void SampleTable::erase_of_ended(std::int64_t keep, std::int64_t most) {
+  Query(erase_of_ended_).with(most).with(keep).run();
 }
 
 void SampleTable::erase_of_job(core::JobId job) { Query(erase_of_job_).with(std::int64_t{job}).run(); }

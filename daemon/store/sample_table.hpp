@@ -21,6 +21,8 @@ class SampleTable {
   void append(const JobSamples& batch);
   [[nodiscard]] std::vector<core::NumberedSample> list(core::JobId job);  // oldest first
   void erase_of_job(core::JobId job);
+  // Of those that ended, but for the latest; of so many at most.
+  void erase_of_ended(std::int64_t keep, std::int64_t most);
 
  private:
   [[nodiscard]] std::optional<core::SampleNumber> next_number(core::JobId job);
@@ -32,6 +34,7 @@ class SampleTable {
   SQLite::Statement thin_out_;
   SQLite::Statement list_;
   SQLite::Statement erase_of_job_;
+  SQLite::Statement erase_of_ended_;
 };
 
 }  // namespace mljobd::store

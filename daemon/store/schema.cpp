@@ -108,20 +108,22 @@ void check_everything(SQLite::Database& database) {
 }
 
 // What the daemon needs to go on: the unfinished jobs, and the ends of the tables, where it will write.
-void check_what_is_needed(SQLite::Database& database) {
+void check_what_is_needed(SQLite::Database& database, std::int32_t version) {
   constexpr std::array queries{
       R"sql(SELECT count(record || specification || environment)
             FROM jobs JOIN specifications ON job = jobs.id WHERE ended IS NULL)sql",
       "SELECT max(id) FROM jobs",
       "SELECT max(job) FROM specifications",
       "SELECT max(id) FROM events",
-      "SELECT max(job) FROM samples",
       "SELECT sum(value) FROM numbers",
   };
   for (const char* query : queries) static_cast<void>(database.execAndGet(query).getInt64());
+  // It is looked at before it is brought up to date: an older one has not all tables yet.
+  constexpr std::int32_t first_with_samples = 4;
+  if (version >= first_with_samples) static_cast<void>(database.execAndGet("SELECT max(job) FROM samples").getInt64());
 }
 
-void check(SQLite::Database& database, const std::string& path) {
+void check(SQLite::Database& database, const std::string& path, std::int32_t version) {
   constexpr std::int64_t quickly_read = std::int64_t{16} << 20;
   const auto size =
       database.execAndGet("PRAGMA page_count").getInt64() * database.execAndGet("PRAGMA page_size").getInt64();
@@ -129,7 +131,7 @@ void check(SQLite::Database& database, const std::string& path) {
     check_everything(database);
     clear_suspicion(path);
   } else {
-    check_what_is_needed(database);
+    check_what_is_needed(database, version);
   }
 }
 
@@ -141,7 +143,7 @@ core::Expected<void> prepare_database(SQLite::Database& database, const std::str
   if (!version) return tl::unexpected(version.error());
   keep_log_on_close(database, false);
   set_up(database);
-  check(database, path);
+  check(database, path, *version);
   migrate(database, *version);
   return {};
 }

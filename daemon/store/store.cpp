@@ -284,6 +284,7 @@ Expected<std::vector<PrunedJob>> Store::prune(core::RealTime older_than, std::ui
       store.samples().erase_of_job(job.id);
     }
     store.events().erase_of_daemon(older_than, prune_limit);
+    store.samples().erase_of_ended(sampled_jobs, prune_limit);
     transaction.commit();
     for (const auto& job : pruned) store.forget_problem(job.id);
     return pruned;

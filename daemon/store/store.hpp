@@ -82,6 +82,8 @@ class Store {
   static constexpr std::uint32_t events_limit = 10000;
   // One call of prune() forgets no more jobs than this, so that the event loop is not held up.
   static constexpr std::uint32_t prune_limit = 1000;
+  // Of so many that ended latest the samples are kept: 50 KiB each at most.
+  static constexpr std::uint32_t sampled_jobs = 2000;
   static constexpr std::size_t problems_limit = 100;
 
   // Creates the database (mode 0600; its directory must exist) or brings an older one up to date. A damaged one is

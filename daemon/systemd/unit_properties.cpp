@@ -142,20 +142,23 @@ std::uint64_t stop_timeout(const core::Job& job, const core::Settings& settings)
       std::max(job.spec.stop_timeout.value_or(settings.default_stop_timeout), at_once).count());
 }
 
-// All that the default dependencies would be good for. They would also have PID 1 go through everything that makes up
-// sysinit.target at each start, where the daemon that asks for it has long been ordered after it.
-void add_shutdown_order(Properties& properties, std::vector<std::string> before) {
+// The order that the default dependencies would give. They would also require sysinit.target, and have PID 1 go through
+// everything that makes it up at each start.
+void add_shutdown_order(Properties& properties, ManagerScope manager, std::vector<std::string> before) {
   properties.push_back({"DefaultDependencies", false});
   properties.push_back({"Conflicts", std::vector<std::string>{shutdown_target}});
+  // File systems and swap outlive the job at a shutdown.
+  if (manager == ManagerScope::system) properties.push_back({"After", std::vector<std::string>{"sysinit.target"}});
   // What stops later starts earlier: at a shutdown the daemon goes first, and does not take the end of the jobs for
   // their own.
   properties.push_back({"Before", std::move(before)});
 }
 
-void add_unit_basics(Properties& properties, const core::Job& job, const core::Settings& settings) {
+void add_unit_basics(Properties& properties, const core::Job& job, const core::Settings& settings,
+                     ManagerScope manager) {
   properties.push_back({"Description", description(job)});
   properties.push_back({"Slice", core::job_slice(job)});
-  add_shutdown_order(properties, {shutdown_target, "mljobd.service"});
+  add_shutdown_order(properties, manager, {shutdown_target, "mljobd.service"});
   // A failed unit keeps its result until the daemon has read it.
   properties.push_back({"CollectMode", std::string("inactive")});
   properties.push_back({"KillMode", std::string("control-group")});
@@ -198,7 +201,7 @@ UnitRequest job_request(const core::Job& job, const core::Settings& settings, co
   const core::JobSpec& spec = job.spec;
   UnitRequest request{.name = core::job_unit(job), .properties = {}, .auxiliary = {slice_of(job, settings, cpus)}};
   Properties& properties = request.properties;
-  add_unit_basics(properties, job, settings);
+  add_unit_basics(properties, job, settings, manager);
   properties.push_back({"Type", std::string("exec")});
   properties.push_back({"RemainAfterExit", true});
   if (manager == ManagerScope::system) {
@@ -224,9 +227,9 @@ UnitRequest job_request(const core::Job& job, const core::Settings& settings, co
 }
 
 UnitRequest scope_request(const core::Job& job, const core::Settings& settings, const core::CpuList& cpus,
-                          const std::vector<std::uint32_t>& pids) {
+                          const std::vector<std::uint32_t>& pids, ManagerScope manager) {
   UnitRequest request{.name = core::job_unit(job), .properties = {}, .auxiliary = {slice_of(job, settings, cpus)}};
-  add_unit_basics(request.properties, job, settings);
+  add_unit_basics(request.properties, job, settings, manager);
   request.properties.push_back({"PIDs", pids});
   return request;
 }

@@ -31,7 +31,7 @@ struct JobFiles {
                                       const JobFiles& files, ManagerScope manager);
 // Foreground and adopted: a scope around running processes, and the job's slice.
 [[nodiscard]] UnitRequest scope_request(const core::Job& job, const core::Settings& settings, const core::CpuList& cpus,
-                                        const std::vector<std::uint32_t>& pids);
+                                        const std::vector<std::uint32_t>& pids, ManagerScope manager);
 
 // The limits of the job are those of its slice. A null class leaves systemd's defaults where the job asked for nothing.
 [[nodiscard]] std::vector<UnitProperty> slice_properties(const core::Job& job, const core::JobClass* job_class,

@@ -22,7 +22,7 @@ constexpr std::uint64_t calm = 890;  // of a thousand
 class FullHouse : public House {
  public:
   explicit FullHouse(std::uint64_t grace_seconds) {
-    configure(R"({"pressure": {"time_scale_percent": 50}})");
+    configure(R"({"pressure": {"time_scale_percent": 50, "park_effect_time": "20s"}})");
     all.set_limit(1000 * mebibyte);
     top.set_memory(300 * mebibyte);
     victim.set_memory(600 * mebibyte);
@@ -35,13 +35,13 @@ class FullHouse : public House {
                          {"checkpoint_signal", SignalAndTime(10, grace_seconds * microseconds_per_second)}}) == 2);
   }
 
-  // At 8 MiB a second, until the job is told: what is left lasts for five seconds when nobody can be parked any more.
+  // At 4 MiB a second, until the job is told: what is left lasts for ten seconds when nobody can be parked any more.
   bool fill_until_told() {
     const auto begin = std::chrono::steady_clock::now();
     return reaches([&] {
       const auto milliseconds =
           std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
-      all.set_memory(calm * mebibyte + static_cast<std::uint64_t>(milliseconds) * 8 * mebibyte / 1000);
+      all.set_memory(calm * mebibyte + static_cast<std::uint64_t>(milliseconds) * 4 * mebibyte / 1000);
       return called(told) > 0;
     });
   }

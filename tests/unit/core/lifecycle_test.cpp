@@ -79,6 +79,13 @@ TEST_CASE("a job is told once an attempt to save its work before its own growth 
   CHECK_FALSE(again->changed);
   // What it saved is hours old when others need its memory.
   CHECK(actions_of(job, PressureDemandsEnd{.grace = 60s}) == std::vector{JobAction::checkpoint});
+  SECTION("its owner has it ended sooner, and the grace is still the latest") {
+    CHECK(actions_of(job, CancelRequested{.by = 1000}) == std::vector{JobAction::stop_units});
+    CHECK(actions_of(job, CancelRequested{.by = 1000}).empty());
+    CHECK(std::get<Stopping>(job.state).reason == StopReason::user);
+    CHECK(grace_deadline(job));
+    return;
+  }
   job.spec.requeue = true;
   static_cast<void>(actions_of(job, ended(JobResult::preempted, CauseKind::pressure_policy)));
   static_cast<void>(actions_of(job, Admitted{.boot_id = "boot"}));

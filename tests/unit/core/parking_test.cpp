@@ -139,7 +139,7 @@ TEST_CASE("a job that saves its work and then exits has given way all the same, 
     CHECK(job.preempted_memory == 812);
   }
   SECTION("it is cancelled") {
-    CHECK(actions_of(job, CancelRequested{.by = 1001}).empty());
+    CHECK(actions_of(job, CancelRequested{.by = 1001}) == std::vector{JobAction::stop_units});
     CHECK(std::get<Stopping>(job.state).reason == StopReason::user);
     CHECK(grace_deadline(job) == at(70s).boot);
     CHECK(actions_of(job, GraceOver{}, at(70s)) == std::vector{JobAction::kill_units});

@@ -111,6 +111,8 @@ TEST_CASE("a database of the third schema takes samples from then on") {
   {
     SQLite::Database database(directory.database(), SQLite::OPEN_READWRITE);
     database.exec("DROP TABLE samples; PRAGMA user_version = 3");
+    // One that is too large to be read whole at every start is looked at in other ways.
+    if (GENERATE(false, true)) database.exec("INSERT INTO texts VALUES ('large', hex(zeroblob(9000000)))");
   }
   auto store = value_of(Store::open(directory.database()));
   CHECK_FALSE(store.set_aside().has_value());

@@ -74,6 +74,7 @@ TEST_CASE("a batch job is a service in a slice of its own, created together") {
   CHECK(text(request, "StandardErrorFileToAppend") == files.log_path);
   CHECK(get<std::uint64_t>(request.properties, "TimeoutStopUSec") == 30'000'000);
   CHECK_FALSE(get<bool>(request.properties, "DefaultDependencies"));
+  CHECK(get<std::vector<std::string>>(request.properties, "After") == std::vector<std::string>{"sysinit.target"});
   CHECK(get<std::vector<std::string>>(request.properties, "Conflicts") == std::vector<std::string>{"shutdown.target"});
   CHECK(get<std::vector<std::string>>(request.properties, "Before") ==
         std::vector<std::string>{"shutdown.target", "mljobd.service"});
@@ -87,6 +88,7 @@ TEST_CASE("a batch job is a service in a slice of its own, created together") {
 TEST_CASE("who the job runs as is said only to the system's manager") {
   auto job = job_42();
   CHECK(find(request_for(job, ManagerScope::user).properties, "User") == nullptr);
+  CHECK(find(request_for(job, ManagerScope::user).properties, "After") == nullptr);
   job.owner_name.clear();
   CHECK(text(request_for(job), "User") == "1001");
 }
@@ -249,7 +251,7 @@ TEST_CASE("only what changes is sent") {
 TEST_CASE("a scope takes the processes as they are") {
   auto job = job_42();
   job.spec.kind = core::JobKind::foreground;
-  const auto request = scope_request(job, core::default_settings(), {}, {10, 11});
+  const auto request = scope_request(job, core::default_settings(), {}, {10, 11}, ManagerScope::system);
   CHECK(request.name == "mljob-42-1.scope");
   CHECK(get<std::vector<std::uint32_t>>(request.properties, "PIDs") == std::vector<std::uint32_t>{10, 11});
   for (const char* name : {"User", "WorkingDirectory", "OOMScoreAdjust", "ExecStart", "Type", "EnvironmentFiles"}) {
