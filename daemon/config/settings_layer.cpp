@@ -7,8 +7,8 @@
 
 #include "config/config.hpp"
 #include "config/fields.hpp"
-#include "config/pressure_layer.hpp"
 #include "config/growth_layer.hpp"
+#include "config/pressure_layer.hpp"
 #include "core/text.hpp"
 
 namespace mljobd::config {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/pressure_settings.hpp"
 #include "core/growth_settings.hpp"
+#include "core/pressure_settings.hpp"
 #include "core/types.hpp"
 
 namespace mljobd::core {
