@@ -40,6 +40,12 @@ template <class To, class From>
   return {};
 }
 
+// For a Field that is a duration and no more: which member, within what.
+template <auto time, const auto& range, class Target>
+[[nodiscard]] Checked<void> set_time(const Node& value, Target& target) {
+  return store_in(target.*time, duration_of(value, range));
+}
+
 // One key that an object may have, and what it changes in the target.
 template <class Target>
 struct Field {

@@ -58,11 +58,6 @@ Checked<double> decimal_of(const Node& node, Range<double> range) {
   return number;
 }
 
-template <auto time, const auto& range>
-Checked<void> set_time(const Node& value, Settings& settings) {
-  return store_in(settings.*time, duration_of(value, range));
-}
-
 template <auto size>
 Checked<void> set_size(const Node& value, Settings& settings) {
   return store_in(settings.*size, size_of(value, sizes));

@@ -27,11 +27,6 @@ Checked<void> set_number(const Node& value, Settings& settings) {
   return store_in(settings.*number, number_of(value, range));
 }
 
-template <auto time, const auto& range>
-Checked<void> set_time(const Node& value, Settings& settings) {
-  return store_in(settings.*time, duration_of(value, range));
-}
-
 template <auto share>
 Checked<void> set_percent(const Node& value, Settings& settings) {
   return store_in((settings.*share).percent, number_of(value, percentages));

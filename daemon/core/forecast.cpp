@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "core/whole_microseconds.hpp"
 
 namespace mljobd::core {
 namespace {
@@ -43,9 +44,7 @@ void read_word(const ValueMap& values, std::string_view key, const Words& words,
 }
 
 void put(ValueMap& values, std::string_view key, const std::optional<Microseconds>& duration) {
-  if (duration) {
-    values.emplace(key, static_cast<std::uint64_t>(std::max<Microseconds::rep>(duration->count(), 0)));
-  }
+  if (duration) values.emplace(key, whole_microseconds(*duration));
 }
 
 std::optional<Microseconds> read_duration(const ValueMap& values, std::string_view key) {

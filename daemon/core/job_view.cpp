@@ -8,17 +8,14 @@
 #include "core/lifecycle.hpp"
 #include "core/text.hpp"
 #include "core/unit_names.hpp"
+#include "core/whole_microseconds.hpp"
 
 namespace mljobd::core {
 namespace {
 
-std::uint64_t to_number(Microseconds duration) {
-  return static_cast<std::uint64_t>(std::max<Microseconds::rep>(duration.count(), 0));
-}
-
 // 0 = not yet.
 std::uint64_t to_number(const std::optional<RealTime>& moment) {
-  return moment ? to_number(moment->time_since_epoch()) : 0;
+  return moment ? whole_microseconds(moment->time_since_epoch()) : 0;
 }
 
 template <class T>
@@ -27,7 +24,7 @@ void put(ValueMap& map, std::string_view key, const std::optional<T>& value) {
 }
 
 void put(ValueMap& map, std::string_view key, const std::optional<Microseconds>& duration) {
-  if (duration) map.emplace(key, to_number(*duration));
+  if (duration) map.emplace(key, whole_microseconds(*duration));
 }
 
 // Texts, lists and dictionaries that are empty were not given.
@@ -92,7 +89,7 @@ Field array_field(const RowSource& source) {
 Field frozen_since_field(const RowSource& source) {
   const auto since = standing_since(source.job.state);
   if (!since) return std::nullopt;
-  return to_number(source.now.real.time_since_epoch() - (source.now.boot - *since));
+  return whole_microseconds(source.now.real.time_since_epoch() - (source.now.boot - *since));
 }
 
 Field forecast_field(const RowSource& source) {
@@ -126,11 +123,13 @@ constexpr std::array all_row_fields{
     RowField{"attempt", [](const RowSource& source) -> Field { return source.job.attempt.number; }},
     RowField{"unit", unit_field},
     RowField{"slice", slice_field},
-    RowField{"submit_time",
-             [](const RowSource& source) -> Field { return to_number(source.job.submitted.time_since_epoch()); }},
+    RowField{
+        "submit_time",
+        [](const RowSource& source) -> Field { return whole_microseconds(source.job.submitted.time_since_epoch()); }},
     RowField{"start_time", [](const RowSource& source) -> Field { return to_number(source.job.attempt.started); }},
     RowField{"end_time", [](const RowSource& source) -> Field { return to_number(source.job.attempt.ended); }},
-    RowField{"run_time", [](const RowSource& source) -> Field { return to_number(run_time(source.job, source.now)); }},
+    RowField{"run_time",
+             [](const RowSource& source) -> Field { return whole_microseconds(run_time(source.job, source.now)); }},
     RowField{"exit_code", [](const RowSource& source) -> Field { return source.job.attempt.exit_code; }},
     RowField{"exit_signal", [](const RowSource& source) -> Field { return source.job.attempt.exit_signal; }},
     RowField{"result", result_field},
@@ -185,12 +184,18 @@ ValueMap cause_view(const Cause& cause) {
 }
 
 ValueMap usage_view(const Usage& usage) {
-  ValueMap view{{"memory_current", usage.memory_current}, {"memory_peak", usage.memory_peak},
-                {"memory_anon", usage.memory_anon},       {"memory_file", usage.memory_file},
-                {"memory_shmem", usage.memory_shmem},     {"swap_current", usage.swap_current},
-                {"cpu_time", to_number(usage.cpu_time)},  {"io_read", usage.io_read},
-                {"io_written", usage.io_written},         {"tasks", usage.tasks},
-                {"cpu_periods", usage.cpu_periods},       {"cpu_throttled_periods", usage.cpu_throttled_periods}};
+  ValueMap view{{"memory_current", usage.memory_current},
+                {"memory_peak", usage.memory_peak},
+                {"memory_anon", usage.memory_anon},
+                {"memory_file", usage.memory_file},
+                {"memory_shmem", usage.memory_shmem},
+                {"swap_current", usage.swap_current},
+                {"cpu_time", whole_microseconds(usage.cpu_time)},
+                {"io_read", usage.io_read},
+                {"io_written", usage.io_written},
+                {"tasks", usage.tasks},
+                {"cpu_periods", usage.cpu_periods},
+                {"cpu_throttled_periods", usage.cpu_throttled_periods}};
   put(view, "cpu_waiting", usage.cpu_waiting);
   put(view, "io_waiting", usage.io_waiting);
   put(view, "io_stalled", usage.io_stalled);
@@ -212,16 +217,16 @@ ValueMap spec_view(const JobSpec& spec) {
   put_flag(view, "singleton", spec.singleton);
   put_content(view, "after", after_view(spec));
   put_content(view, "key", spec.key);
-  if (spec.begin) view.emplace("begin", to_number(spec.begin->time_since_epoch()));
+  if (spec.begin) view.emplace("begin", whole_microseconds(spec.begin->time_since_epoch()));
   if (spec.max_retries > 0) view.emplace("max_retries", spec.max_retries);
   if (spec.retry_memory_percent > 0) view.emplace("retry_memory_percent", spec.retry_memory_percent);
   if (spec.warn_signal) {
-    view.emplace("warn_signal", SignalAndTime(spec.warn_signal->number, to_number(spec.warn_signal->before)));
+    view.emplace("warn_signal", SignalAndTime(spec.warn_signal->number, whole_microseconds(spec.warn_signal->before)));
     view.emplace("warn_signal_to", std::string(to_word(spec.warn_signal->to)));
   }
   if (spec.checkpoint_signal) {
     const auto& signal = *spec.checkpoint_signal;
-    view.emplace("checkpoint_signal", SignalAndTime(signal.number, to_number(signal.grace)));
+    view.emplace("checkpoint_signal", SignalAndTime(signal.number, whole_microseconds(signal.grace)));
   }
   if (!spec.parkable) view.emplace("parkable", false);
   put(view, "warmup", spec.warmup);

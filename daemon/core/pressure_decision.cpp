@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/format.hpp"
+#include "core/whole_microseconds.hpp"
 
 namespace mljobd::core {
 namespace {
@@ -16,10 +17,6 @@ template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
-
-std::uint64_t to_number(Microseconds duration) {
-  return static_cast<std::uint64_t>(std::max<Microseconds::rep>(duration.count(), 0));
-}
 
 // Of PressureSettings::effect_times, as they are when no test scales them.
 constexpr std::array effect_labels{"1s", "5s", "15s"};
@@ -67,7 +64,8 @@ void put_action(ValueMap& values, const PressureAction& action) {
                  [&](const Unpark& unpark) { values.emplace("size", unpark.size); },
                  [&](const Kill& kill) {
                    values.emplace("expected", kill.expected);
-                   if (kill.checkpoint_grace) values.emplace("checkpoint_grace", to_number(*kill.checkpoint_grace));
+                   if (kill.checkpoint_grace)
+                     values.emplace("checkpoint_grace", whole_microseconds(*kill.checkpoint_grace));
                  },
                  [&](const ReleaseHigh& release) { values.emplace("memory_high", release.memory_high); },
                  [&](const Notice& notice) {
@@ -93,7 +91,7 @@ ValueMap inputs_view(const DecisionInputs& inputs) {
   if (inputs.deficit > 0) view.emplace("deficit", inputs.deficit);
   if (inputs.top) view.emplace("top_job", *inputs.top);
   if (signs.slope) view.emplace("slope_per_second", *signs.slope);
-  if (signs.exhausted_in) view.emplace("exhausted_in", to_number(*signs.exhausted_in));
+  if (signs.exhausted_in) view.emplace("exhausted_in", whole_microseconds(*signs.exhausted_in));
   if (signs.top_full) view.emplace("top_stall_percent", *signs.top_full * 100);
   if (signs.top_speed) view.emplace("top_speed_percent", *signs.top_speed * 100);
   if (signs.top_refaults) view.emplace("top_refaults_per_second", *signs.top_refaults);
@@ -223,7 +221,7 @@ std::string_view to_word(const PressureAction& action) {
 
 ValueMap to_values(const Decision& decision) {
   ValueMap values{{"id", decision.id},
-                  {"time", to_number(decision.when.time_since_epoch())},
+                  {"time", whole_microseconds(decision.when.time_since_epoch())},
                   {"episode", decision.episode},
                   {"level", decision.level},
                   {"rule", std::string(to_word(decision.rule))},

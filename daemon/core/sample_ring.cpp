@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/whole_microseconds.hpp"
+
 namespace mljobd::core {
 namespace {
 
 // Of more there is none to be had: at one in ten seconds the last of these reaches further back than mankind.
 constexpr std::uint32_t most_stretches = 40;
-
-std::uint64_t to_number(Microseconds duration) {
-  return static_cast<std::uint64_t>(std::max<Microseconds::rep>(duration.count(), 0));
-}
 
 // As few stretches as cover all there is: a short past is kept whole.
 std::uint32_t count_of_stretches(SampleNumber newest) {
@@ -33,8 +31,8 @@ void add_stalls(SampleColumns& columns, const char* some, const char* full, std:
                                 [&](const JobSample& sample) { return (sample.*stalls).has_value(); });
   if (!told) return;
   const auto totals = [stalls](const JobSample& sample) { return (sample.*stalls).value_or(StallTotals{}); };
-  add_column(columns, some, samples, [&](const JobSample& sample) { return to_number(totals(sample).some); });
-  add_column(columns, full, samples, [&](const JobSample& sample) { return to_number(totals(sample).full); });
+  add_column(columns, some, samples, [&](const JobSample& sample) { return whole_microseconds(totals(sample).some); });
+  add_column(columns, full, samples, [&](const JobSample& sample) { return whole_microseconds(totals(sample).full); });
 }
 
 }  // namespace
@@ -73,12 +71,12 @@ bool is_kept(SampleNumber number, std::span<const Stretch> past) {
 SampleColumns to_columns(std::span<const JobSample> samples) {
   SampleColumns columns;
   add_column(columns, "time", samples,
-             [](const JobSample& sample) { return to_number(sample.time.time_since_epoch()); });
+             [](const JobSample& sample) { return whole_microseconds(sample.time.time_since_epoch()); });
   add_column(columns, "attempt", samples, [](const JobSample& sample) { return std::uint64_t{sample.attempt}; });
   add_column(columns, "memory_current", samples, [](const JobSample& sample) { return sample.memory_current; });
   add_column(columns, "memory_anon_shmem", samples, [](const JobSample& sample) { return sample.memory_anon_shmem; });
   add_column(columns, "swap_current", samples, [](const JobSample& sample) { return sample.swap_current; });
-  add_column(columns, "cpu_time", samples, [](const JobSample& sample) { return to_number(sample.cpu_time); });
+  add_column(columns, "cpu_time", samples, [](const JobSample& sample) { return whole_microseconds(sample.cpu_time); });
   add_stalls(columns, "memory_waiting", "memory_stalled", samples, &JobSample::memory_stalls);
   add_stalls(columns, "io_waiting", "io_stalled", samples, &JobSample::io_stalls);
   return columns;

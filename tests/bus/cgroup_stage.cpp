@@ -49,9 +49,4 @@ std::string cgroup_of(std::uint32_t job) {
   return "mljob.slice/mljob-train.slice/mljob-train-" + std::to_string(job) + ".slice";
 }
 
-void write_configuration(const std::string& directory, const std::string& json) {
-  std::filesystem::create_directories(directory + "/configuration");
-  write(directory + "/configuration/config.json", json);
-}
-
 }  // namespace mljobd::test

@@ -26,7 +26,4 @@ void stage_memory(const std::string& root, const std::string& cgroup, const Stag
 // The cgroup of a job of the class that the House submits to.
 [[nodiscard]] std::string cgroup_of(std::uint32_t job);
 
-// Read by a daemon that is started later.
-void write_configuration(const std::string& directory, const std::string& json);
-
 }  // namespace mljobd::test

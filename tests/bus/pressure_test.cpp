@@ -43,7 +43,7 @@ std::string number_after(const std::string& json, const std::string& key) {
 
 TEST_CASE("a throttle is told to systemd and recorded, and what it freed after it") {
   House house;
-  write_configuration(house.directory.path(), R"({"pressure": {"time_scale_percent": 20}})");
+  house.configure(R"({"pressure": {"time_scale_percent": 20}})");
   const std::string root = house.directory.path() + "/cgroup";
   const auto use = [&](std::uint64_t mebibytes) {
     stage_memory(root, "mljob.slice", {.anon = mebibytes * mebibyte, .max = 1000 * mebibyte});

@@ -29,7 +29,7 @@ bool reaches_low(House& house, const std::string& slice, std::uint64_t low) {
 
 TEST_CASE("the most important job is protected up to the top, and the next one after it") {
   House house;
-  write_configuration(house.directory.path(), ten_times_faster);
+  house.configure(ten_times_faster);
   const std::string root = house.directory.path() + "/cgroup";
   stage_memory(root, cgroup_of(1), {.anon = 200 * mebibyte, .shmem = 10 * mebibyte});
   stage_memory(root, cgroup_of(2), {.anon = 100 * mebibyte});
@@ -61,7 +61,7 @@ TEST_CASE("the most important job is protected up to the top, and the next one a
 
 TEST_CASE("a job that an earlier daemon protected is not any more when another one is more important") {
   House house;
-  write_configuration(house.directory.path(), ten_times_faster);
+  house.configure(ten_times_faster);
   const std::string root = house.directory.path() + "/cgroup";
   for (const std::uint32_t id : {1U, 2U}) stage_memory(root, cgroup_of(id), {.anon = 200 * mebibyte});
   house.start_daemon();
@@ -83,7 +83,7 @@ TEST_CASE("a job that an earlier daemon protected is not any more when another o
 TEST_CASE("what an earlier daemon protected is given up where nothing is to be done") {
   House house;
   const std::string root = house.directory.path() + "/cgroup";
-  write_configuration(house.directory.path(), R"({"pressure": {"time_scale_percent": 10, "mode": "dry-run"}})");
+  house.configure(R"({"pressure": {"time_scale_percent": 10, "mode": "dry-run"}})");
   stage_memory(root, "mljob.slice", {.low = 200 * mebibyte});
   stage_memory(root, cgroup_of(1), {.anon = 200 * mebibyte, .low = 200 * mebibyte});
   house.start_daemon();
@@ -99,7 +99,7 @@ TEST_CASE("what an earlier daemon protected is given up where nothing is to be d
 
 TEST_CASE("what an administrator gave the slices above stays theirs") {
   House house;
-  write_configuration(house.directory.path(), ten_times_faster);
+  house.configure(ten_times_faster);
   const std::string root = house.directory.path() + "/cgroup";
   stage_memory(root, "mljob.slice", {.low = 500 * mebibyte});
   stage_memory(root, "mljob.slice/mljob-train.slice", {.low = 100 * mebibyte});

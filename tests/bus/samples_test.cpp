@@ -36,7 +36,7 @@ bool has_samples(House& house, std::uint32_t id, std::size_t count) {
 TEST_CASE("a job that runs is sampled, and its samples outlive it and the daemon") {
   House house;
   // A sample in half a second, a batch of them in three.
-  write_configuration(house.directory.path(), R"({"pressure": {"time_scale_percent": 5}})");
+  house.configure(R"({"pressure": {"time_scale_percent": 5}})");
   const std::string root = house.directory.path() + "/cgroup";
   stage_memory(
       root, cgroup_of(1),
@@ -76,7 +76,7 @@ TEST_CASE("a job that runs is sampled, and its samples outlive it and the daemon
 
 TEST_CASE("samples are written in batches, and a daemon that is killed loses the last of them only") {
   House house;
-  write_configuration(house.directory.path(), R"({"pressure": {"time_scale_percent": 5}})");
+  house.configure(R"({"pressure": {"time_scale_percent": 5}})");
   stage_memory(house.directory.path() + "/cgroup", cgroup_of(1), {.anon = 100 * mebibyte});
   house.start_daemon();
   const auto id = house.running_job();
