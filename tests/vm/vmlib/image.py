@@ -15,6 +15,7 @@ from .recipe import (
     DEFAULT_SUITE,
     DISK_SIZE,
     EXCLUDED_PATHS,
+    GUARD_PACKAGES,
     INITRAMFS_MODULES,
     RECIPE_FOLDER,
     SUITE_PACKAGES,
@@ -117,7 +118,7 @@ def make_login_key(image):
 def make_root(suite, image):
     work = image.folder
     (work / "kernel").mkdir()
-    packages = COMMON_PACKAGES + SUITE_PACKAGES[suite]
+    packages = COMMON_PACKAGES + GUARD_PACKAGES + SUITE_PACKAGES[suite]
     hook = f'"{RECIPE_FOLDER}/customize" "$1" "{RECIPE_FOLDER}" "{work}/kernel" "{work}/login_key.pub"'
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", f"--include={','.join(packages)}"]
     command += [f"--dpkgopt=path-exclude={path}" for path in EXCLUDED_PATHS]

@@ -13,6 +13,8 @@ COMMON_PACKAGES = """
     python3-sklearn task-spooler strace acl jq file libsqlite3-0 libsmartcols1 libsystemd0
     libcap2 libncursesw6
 """.split()
+# Other guards of memory: masked, for what compares with them and for what has to live beside them.
+GUARD_PACKAGES = "systemd-oomd earlyoom nohang".split()
 SUITE_PACKAGES = {
     "bookworm": ["libsdbus-c++1", "libspdlog1.10", "libfmt9"],
     "trixie": ["libsdbus-c++2", "libspdlog1.15", "libfmt10"],
